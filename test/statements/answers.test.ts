@@ -959,7 +959,7 @@ describe('statements', () => {
     const rows = { form: 'number', type, length: count, values, valid: null } as const;
     quantiles.add(new Int32Array(count), 1, [rows]);
     const sorted = values.slice().sort();
-    const found = reader(drained(quantiles.result({ from: 0, to: 1 })))(0);
+    const found = reader(drained(quantiles.result({ from: 0, to: 1 })) as Column)(0);
     expect(found).toBe(sorted[70_000]);
     expect(Number.isNaN(sorted.at(-1))).toBe(true);
   });

@@ -142,7 +142,7 @@ test.each<[sql: string, message: string]>([
   ['SELECT quantile_cont(1) FROM cities', 'takes a value and a share from 0 to 1'],
   [
     'SELECT quantile_cont(1, 1.5) FROM cities',
-    'a number from 0 to 1, such as 0.5 (at position 25)',
+    'a number from 0 to 1, such as 0.5, or a list of them (at position 25)',
   ],
   ['SELECT quantile_disc(1, -0.5) FROM cities', 'a number from 0 to 1, such as 0.5'],
   ["SELECT quantile_disc(1, '0.5') FROM cities", 'a number from 0 to 1, such as 0.5'],

@@ -26,7 +26,8 @@ export const AGGREGATES: ReadonlySet<string> = new Set(
     'approx_distinct first_value last_value corr covar_pop covar_samp var_pop stddev_pop ' +
     'var_samp stddev_samp any_value first last arbitrary mode arg_min arg_max argmin argmax ' +
     'min_by max_by quantile quantile_cont quantile_disc percentile_cont percentile_disc bit_and ' +
-    'bit_or bit_xor mean list'
+    'bit_or bit_xor mean list regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope ' +
+    'regr_sxx regr_sxy regr_syy'
   ).split(' '),
 );
 
@@ -121,9 +122,13 @@ const OF_WINDOW: ReadonlyMap<string, string> = new Map([
   ['arbitrary', 'first_value'],
   ['last', 'last_value'],
 ]);
-/** Functions whose result depends on which rows there are, not on their values. */
+/** Functions whose result depends on which rows there are, not on the values of one argument. */
 const OF_ROWS: ReadonlySet<string> = new Set(
-  'first last arbitrary mode arg_min arg_max argmin argmax min_by max_by'.split(' '),
+  (
+    'first last arbitrary mode arg_min arg_max argmin argmax min_by max_by corr covar_pop ' +
+    'covar_samp regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx ' +
+    'regr_sxy regr_syy'
+  ).split(' '),
 );
 const PERCENTILES: ReadonlySet<string> = new Set(['percentile_cont', 'percentile_disc']);
 const QUANTILES: ReadonlySet<string> = new Set(['quantile', 'quantile_cont', 'quantile_disc']);

@@ -3,7 +3,7 @@
  * the description from which accumulators.ts creates one. The file also has helpers for the
  * implementations. `resultOf` runs the last part of an aggregate in steps.
  */
-import type { Data, DataType } from '../../arrow/index.ts';
+import { bitmapBytes, type Data, type DataType, makeData, setBit } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';
 import { type Column, columnOf, type Validity, type Value } from '../../sql/index.ts';
 
@@ -36,6 +36,16 @@ export interface GroupRange {
   readonly to: number;
 }
 
+/** What is asked of the values of a group in order. */
+export interface Quantile {
+  /** From 0 to 1, as they are written. */
+  readonly shares: readonly string[];
+  /** Whether the result is a list of a value for each share. */
+  readonly isList: boolean;
+  /** Whether the greatest value is at 0. */
+  readonly descending: boolean;
+}
+
 /** An aggregate to compute. */
 export interface Aggregate {
   /** A name that `aggregateName` gives. */
@@ -45,8 +55,7 @@ export interface Aggregate {
   /** The type of its first argument; undefined for `count(*)`. */
   readonly argument: DataType | undefined;
   readonly separator: string;
-  /** Of quantiles: the share as it is written, from 0 to 1, and whether the greatest value is at 0. */
-  readonly quantile?: { readonly share: string; readonly descending: boolean };
+  readonly quantile?: Quantile;
   /** Directions of the keys whose columns follow the arguments. */
   readonly order: readonly Direction[];
   /** That values are computed and collected in. */
@@ -95,6 +104,22 @@ export const columnFor = (
     type,
     Array.from({ length: to - from }, (_, at) => valueAt(from + at)),
   );
+
+/** A list for each group of the values up to its end; null for those without any. */
+export function listsOf(values: Data, ends: Int32Array, type: DataType): Data {
+  const valid = new Uint8Array(bitmapBytes(ends.length));
+  const offsets = new Int32Array(ends.length + 1);
+  offsets.set(ends, 1);
+  let nullCount = 0;
+  for (let at = 0; at < ends.length; at++) {
+    if (offsets[at] === offsets[at + 1]) nullCount++;
+    else setBit(valid, at);
+  }
+  return makeData({
+    ...{ type, length: ends.length, nullCount, nullBitmap: valid, valueOffsets: offsets },
+    child: values,
+  } as never);
+}
 
 /** Groups of the rows that have a value: -1 for others. */
 export function groupsWhere(groups: Int32Array, valid: Validity): Int32Array {

@@ -19,6 +19,7 @@ import { bounds } from './bounds.ts';
 import { AnyValue, EndValue, ValueAtBound } from './chosen-values.ts';
 import { Collections } from './collections.ts';
 import { Modes } from './modes.ts';
+import { PAIR_STATISTICS, PairStatistics } from './pairs.ts';
 import { Quantiles } from './quantiles.ts';
 import { Deviations, FloatSums, IntegerSums } from './sums.ts';
 
@@ -42,6 +43,7 @@ function stateOf(aggregate: Aggregate): Accumulator {
   const { name, argument } = aggregate;
   if (argument === undefined || name === 'count') return new Counts(aggregate.type);
   const family = familyOf(argument);
+  if (PAIR_STATISTICS.has(name)) return new PairStatistics(aggregate);
   switch (name) {
     case 'sum':
     case 'avg':

@@ -9,9 +9,10 @@ import type { AggregateExpression, Expression } from '../../sql/index.ts';
 import { aggregateName } from '../plan/index.ts';
 import { textOf } from '../steps/index.ts';
 import type { Aggregate, Direction } from './accumulator.ts';
+import { PAIR_STATISTICS } from './pairs.ts';
 
 /** Aggregates of two columns. */
-const OF_TWO: ReadonlySet<string> = new Set(['arg_min', 'arg_max']);
+const OF_TWO: ReadonlySet<string> = new Set(['arg_min', 'arg_max', ...PAIR_STATISTICS]);
 /** Whose second argument is a share, and whose order is that of the values. */
 const QUANTILES: ReadonlySet<string> = new Set(['quantile_cont', 'quantile_disc']);
 
@@ -31,7 +32,11 @@ export function aggregateOf(
     order: QUANTILES.has(name) ? [] : call.orderBy.map(directionOf),
     memory,
     ...(QUANTILES.has(name) && {
-      quantile: { share: constantOf(second), descending: call.orderBy[0]?.ascending === false },
+      quantile: {
+        shares: second?.kind === 'array' ? second.items.map(constantOf) : [constantOf(second)],
+        isList: second?.kind === 'array',
+        descending: call.orderBy[0]?.ascending === false,
+      },
     }),
   };
 }

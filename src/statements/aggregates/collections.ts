@@ -6,7 +6,6 @@
  * throws InvalidInput.
  */
 import {
-  bitmapBytes,
   columnsOf,
   type Data,
   type DataType,
@@ -18,7 +17,6 @@ import {
   type RecordBatch,
   recordBatch,
   Schema,
-  setBit,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import {
@@ -37,6 +35,8 @@ import {
   type Direction,
   type GroupRange,
   groupsWhere,
+  listsOf,
+  type Quantile,
   resultOf,
 } from './accumulator.ts';
 import { type ByGroup, counted, GroupedRows, PLACE_BYTES } from './grouped-rows.ts';
@@ -124,25 +124,38 @@ export class Collections implements Accumulator {
     return this.#batches.map((batch) => columnsOf(batch)[column] as Data);
   }
 
-  /** The values whose share of those of their group up to them reaches the one asked for. */
-  *#atShares({ from, to }: GroupRange, { starts, places }: ByGroup): Generator<void, Column> {
+  /** The values whose share of those of their group up to them reaches those asked for. */
+  *#atShares(
+    { from, to }: GroupRange,
+    { starts, places }: ByGroup,
+  ): Generator<void, Column | Data> {
     const { type, quantile } = this.#aggregate;
-    const valid = new Uint8Array(to - from);
-    const [batch, row] = [new Uint32Array(to - from), new Uint32Array(to - from)];
-    for (let group = from; group < Math.min(to, starts.length - 1); group++) {
-      const start = starts[group] as number;
-      const count = (starts[group + 1] as number) - start;
-      if (count === 0) continue;
-      const place = start + rankAt(quantile?.share ?? '0', count);
-      valid[group - from] = 1;
-      batch[group - from] = places.batch[place] as number;
-      row[group - from] = places.row[place] as number;
-    }
+    const { shares, isList } = quantile as Quantile;
     if (this.#batches.length === 0) {
       return { form: 'constant', type, length: to - from, value: null };
     }
+    const valid = new Uint8Array(to - from);
+    const ends = new Int32Array(to - from);
+    const most = (to - from) * shares.length;
+    const [batch, row] = [new Uint32Array(most), new Uint32Array(most)];
+    let found = 0;
+    for (let group = from; group < to; group++) {
+      const last = Math.min(group + 1, starts.length - 1);
+      const start = starts[Math.min(group, last)] as number;
+      const count = (starts[last] as number) - start;
+      // A group without values has an empty list, which is null, or a value that is not valid.
+      for (const share of count > 0 ? shares : isList ? [] : ['0']) {
+        const place = count > 0 ? start + rankAt(share, count) : 0;
+        batch[found] = places.batch[place] as number;
+        row[found++] = places.row[place] as number;
+      }
+      valid[group - from] = count > 0 ? 1 : 0;
+      ends[group - from] = found;
+    }
     const column = { type: this.#schema?.fields[0]?.type ?? type, parts: this.#parts(0) };
-    const [all] = yield* columnsInOne([column], this.#batches.length, { batch, row });
+    const rows = { batch: batch.subarray(0, found), row: row.subarray(0, found) };
+    const [all] = yield* columnsInOne([column], this.#batches.length, rows);
+    if (isList) return listsOf(all as Data, ends, type);
     return withValidity(loadColumn(all as Data), valid);
   }
 
@@ -198,22 +211,6 @@ export class Collections implements Accumulator {
 
 const itemType = (type: DataType): DataType =>
   (type.children as readonly Field[] | null)?.[0]?.type ?? type;
-
-/** A list for each group; null for those without rows. */
-function listsOf(values: Data, ends: Int32Array, type: DataType): Data {
-  const valid = new Uint8Array(bitmapBytes(ends.length));
-  const offsets = new Int32Array(ends.length + 1);
-  offsets.set(ends, 1);
-  let nullCount = 0;
-  for (let at = 0; at < ends.length; at++) {
-    if (offsets[at] === offsets[at + 1]) nullCount++;
-    else setBit(valid, at);
-  }
-  return makeData({
-    ...{ type, length: ends.length, nullCount, nullBitmap: valid, valueOffsets: offsets },
-    child: values,
-  } as never);
-}
 
 /** What an accumulator makes of the rows of each group, which come in order. */
 function* valuesOfRows(

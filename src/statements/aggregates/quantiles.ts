@@ -3,14 +3,14 @@
  * a group are kept until its end, and sorted in steps. collections.ts implements quantile_disc,
  * which picks a value.
  */
-import type { DataType } from '../../arrow/index.ts';
+import { type Data, type DataType, Float64, makeData } from '../../arrow/index.ts';
 import { type Column, validityOf } from '../../sql/index.ts';
 import {
   type Accumulator,
   type Aggregate,
   type GroupRange,
   groupsWhere,
-  numbersWhere,
+  listsOf,
 } from './accumulator.ts';
 import { counted, GroupedRows, PLACE_BYTES } from './grouped-rows.ts';
 import { doublesOf } from './sums.ts';
@@ -18,10 +18,11 @@ import { doublesOf } from './sums.ts';
 /** Rows of a step. */
 const STEP_ROWS = 1 << 16;
 
-/** The value at a share of the values of a group in order, or between the two there. */
+/** The values at shares of the values of a group in order, or between the two there. */
 export class Quantiles implements Accumulator {
   readonly #type: DataType;
-  readonly #share: number;
+  readonly #shares: readonly number[];
+  readonly #isList: boolean;
   readonly #descending: boolean;
   readonly #rows = new GroupedRows();
   readonly #values: Float64Array[] = [];
@@ -31,7 +32,8 @@ export class Quantiles implements Accumulator {
   /** Without a share: medians. */
   constructor({ type, quantile }: Aggregate) {
     this.#type = type;
-    this.#share = Number(quantile?.share ?? 0.5);
+    this.#shares = (quantile?.shares ?? ['0.5']).map(Number);
+    this.#isList = quantile?.isList ?? false;
     this.#descending = quantile?.descending ?? false;
   }
 
@@ -45,23 +47,38 @@ export class Quantiles implements Accumulator {
     this.bytes += rows.length * (PLACE_BYTES + 16);
   }
 
-  *result(range: GroupRange): Generator<void, Column> {
+  *result(range: GroupRange): Generator<void, Column | Data> {
     this.#sorted ??= yield* this.#byGroup();
     const { starts, values } = this.#sorted;
-    const quantiles = new Float64Array(range.to);
-    const counts = new Float64Array(range.to);
-    for (let group = range.from; group < Math.min(range.to, starts.length - 1); group++) {
-      const [from, to] = [starts[group] as number, starts[group + 1] as number];
-      if (from === to) continue;
-      const sorted = yield* inOrder(values.subarray(from, to));
-      const last = sorted.length - 1;
-      const place = this.#descending ? last - last * this.#share : last * this.#share;
-      const [low, high] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]] as [number, number];
-      quantiles[group] = low === high ? low : between(low, high, place - Math.floor(place));
-      counts[group] = 1;
-      yield;
+    const [shares, first] = [this.#shares, range.from];
+    const quantiles = new Float64Array((range.to - first) * shares.length);
+    const ends = new Int32Array(range.to - first);
+    const valid = new Uint8Array(range.to - first);
+    let found = 0;
+    for (let group = first; group < range.to; group++) {
+      const end = Math.min(group + 1, starts.length - 1);
+      const [from, to] = [starts[Math.min(group, end)] as number, starts[end] as number];
+      if (from < to) {
+        const sorted = yield* inOrder(values.subarray(from, to));
+        for (const share of shares) quantiles[found++] = this.#valueAt(sorted, share);
+        valid[group - first] = 1;
+        yield;
+      } else if (!this.#isList) found++;
+      ends[group - first] = found;
     }
-    return numbersWhere(this.#type, quantiles, counts, range);
+    const type = this.#type;
+    if (!this.#isList) {
+      return { form: 'number', type, length: ends.length, values: quantiles, valid };
+    }
+    const data = quantiles.subarray(0, found);
+    return listsOf(makeData({ type: new Float64(), length: found, data }), ends, type);
+  }
+
+  #valueAt(sorted: Float64Array, share: number): number {
+    const last = sorted.length - 1;
+    const place = this.#descending ? last - last * share : last * share;
+    const [low, high] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]] as [number, number];
+    return low === high ? low : between(low, high, place - Math.floor(place));
   }
 
   *#byGroup(): Generator<void, { starts: Uint32Array; values: Float64Array }> {

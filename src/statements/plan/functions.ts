@@ -51,7 +51,7 @@ export const aggregateName = (name: string): string => SAME[name] ?? name;
 interface AggregateRule {
   readonly args: number;
   /** What the second argument is, where there is one. */
-  readonly second?: 'separator' | 'share' | 'ordered';
+  readonly second?: 'separator' | 'share' | 'ordered' | 'number';
   readonly takes: (family: Family) => boolean;
   readonly wanted: string;
   readonly gives: (type: DataType) => DataType;
@@ -64,6 +64,15 @@ const anything = (): boolean => true;
 const same = (type: DataType): DataType => type;
 const ORDERED = 'values that have an order';
 const double = (): DataType => new Float64();
+
+/** An aggregate of pairs of numbers. */
+const pairs = (gives: () => DataType = double): AggregateRule => ({
+  args: 2,
+  second: 'number',
+  takes: isNumber,
+  wanted: 'numbers',
+  gives,
+});
 
 const RULES: Readonly<Record<string, AggregateRule>> = {
   count: { args: 1, takes: anything, wanted: '', gives: () => new Int64() },
@@ -87,6 +96,18 @@ const RULES: Readonly<Record<string, AggregateRule>> = {
   var_samp: { args: 1, takes: isNumber, wanted: 'numbers', gives: double },
   var_pop: { args: 1, takes: isNumber, wanted: 'numbers', gives: double },
   median: { args: 1, takes: isNumber, wanted: 'numbers', gives: double },
+  corr: pairs(),
+  covar_pop: pairs(),
+  covar_samp: pairs(),
+  regr_avgx: pairs(),
+  regr_avgy: pairs(),
+  regr_count: pairs(() => new Int64()),
+  regr_intercept: pairs(),
+  regr_r2: pairs(),
+  regr_slope: pairs(),
+  regr_sxx: pairs(),
+  regr_sxy: pairs(),
+  regr_syy: pairs(),
   bool_and: { args: 1, takes: (f) => f === 'bool', wanted: 'booleans', gives: () => new Bool() },
   bool_or: { args: 1, takes: (f) => f === 'bool', wanted: 'booleans', gives: () => new Bool() },
   string_agg: {
@@ -146,7 +167,9 @@ export function aggregateType(call: AskedCall, types: readonly DataType[]): Data
   if (family !== 'null' && !rule.takes(family)) {
     refuse(at, `${name} takes ${rule.wanted}, not ${typeText(type)}`);
   }
-  return rule.gives(type);
+  const gives = rule.gives(type);
+  const isList = rule.second === 'share' && call.args[1]?.kind === 'array';
+  return isList ? new List(new Field('item', gives, true)) : gives;
 }
 
 /** What a call is given, by its second argument. */
@@ -155,7 +178,16 @@ const GIVEN = {
   separator: 'a text and a separator',
   share: 'a value and a share from 0 to 1',
   ordered: 'a value and another that has an order',
+  number: 'two numbers',
 };
+
+const MOST_SHARES = 1000;
+
+/** The numbers of a share or of a list of shares, NaN for anything else. */
+function sharesOf(given: Expression | undefined): number[] {
+  if (given?.kind === 'array' && given.items.length > 0) return given.items.flatMap(sharesOf);
+  return [given?.kind === 'number' ? Number(given.text) : Number.NaN];
+}
 
 const isShare = (number: number): boolean => number >= 0 && number <= 1;
 
@@ -169,13 +201,20 @@ function checkSecond(
   if (second === 'separator' && given?.kind !== 'string') {
     refuse(at, 'The separator of string_agg is a text in single quotes');
   }
-  if (second === 'share' && !(given?.kind === 'number' && isShare(Number(given.text)))) {
-    refuse(at, `The share that ${name} takes is a number from 0 to 1, such as 0.5`);
+  if (second === 'share' && !sharesOf(given).every(isShare)) {
+    refuse(
+      at,
+      `The share that ${name} takes is a number from 0 to 1, such as 0.5, or a list of them`,
+    );
   }
-  if (second === 'ordered' && type !== undefined) {
+  if (second === 'share' && sharesOf(given).length > MOST_SHARES) {
+    refuse(at, `${name} takes ${MOST_SHARES} shares at most`);
+  }
+  if ((second === 'ordered' || second === 'number') && type !== undefined) {
     const family = familyOf(plainType(type));
-    if (family === 'null' || isOrdered(family)) return;
-    refuse(at, `${name} takes ${ORDERED} here, not ${typeText(type)}`);
+    if (family === 'null' || (second === 'ordered' ? isOrdered : isNumber)(family)) return;
+    const wanted = second === 'ordered' ? ORDERED : 'numbers';
+    refuse(at, `${name} takes ${wanted} here, not ${typeText(type)}`);
   }
 }
 

@@ -113,7 +113,9 @@ const ONE: Expression = { kind: 'number', text: '1' };
 const SKIPS_NULLS: ReadonlySet<string> = new Set(
   (
     'count sum avg min max bool_and bool_or stddev_samp stddev_pop var_samp var_pop median ' +
-    'string_agg any_value mode quantile_cont quantile_disc bit_and bit_or bit_xor arg_min arg_max'
+    'string_agg any_value mode quantile_cont quantile_disc bit_and bit_or bit_xor arg_min ' +
+    'arg_max corr covar_pop covar_samp regr_avgx regr_avgy regr_count regr_intercept regr_r2 ' +
+    'regr_slope regr_sxx regr_sxy regr_syy'
   ).split(' '),
 );
 

@@ -170,6 +170,9 @@ const aggregate = () => {
       `mode(${pick(KEYS.filter((name) => name !== 'g'))} ORDER BY ${pick(['rid', 'rid DESC', 's NULLS FIRST, rid'])})`,
     () => `${pick(['sum', 'avg'])}(${pick(['f', 'n64', 'dec', 'i8 / 3.0e0'])} ORDER BY rid DESC)`,
     () => `quantile_cont(${pick(['i8', 'n64', 'f', 'u32'])}, ${pick(SHARES)})`,
+    () => `quantile_cont(${pick(['i8', 'n64', 'u32'])}, [${pick(SHARES)}, ${pick(SHARES)}])`,
+    () => `quantile_disc(${pick(ORDERED)}, [${pick(SHARES)}, ${pick(SHARES)}])`,
+    () => `${pick(['regr_count', 'regr_avgx', 'regr_avgy', 'covar_pop', 'covar_samp'])}(i8, rid)`,
     () => `${pick(['quantile', 'quantile_disc'])}(${pick(ORDERED)}, ${pick(SHARES)})`,
     () =>
       `percentile_${pick(['cont', 'disc'])}(${pick(SHARES)}) WITHIN GROUP (ORDER BY ${pick(['i8', 'n64', 'f'])})`,
