@@ -338,6 +338,7 @@ export {
   type ParsedManifest,
   type ParsedMapUpdate,
   type ParsedOperation,
+  type ParsedReplacement,
   type ParsedRewriteGroup,
   type ParsedSequence,
   type ParsedTransaction,

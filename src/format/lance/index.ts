@@ -95,6 +95,7 @@ export {
 export type {
   ParsedMapUpdate,
   ParsedOperation,
+  ParsedReplacement,
   ParsedRewriteGroup,
   ParsedTransaction,
 } from './parsed-transaction.ts';

@@ -200,7 +200,7 @@ export function parseFragment(message: ProtoReader): ParsedFragment {
   };
 }
 
-function parseDataFile(message: ProtoReader): ParsedDataFile {
+export function parseDataFile(message: ProtoReader): ParsedDataFile {
   let path = '';
   let fields: readonly number[] = [];
   let columns: readonly number[] = [];

@@ -1,17 +1,19 @@
 /**
  * `transactionSteps` parses the transaction in a Lance manifest, which describes the writer's
- * changes of the version that it read. Some operations, such as data_replacement, are returned by
- * name only. An operation that is unknown here is skipped, and `operation` is then undefined. A
+ * changes of the version that it read. Some operations, such as data_overlay, are returned by name
+ * only. An operation that is unknown here is skipped, and `operation` is then undefined. A
  * malformed message is Corrupt.
  *
  * Source: transaction.proto of the Lance repository.
  */
 import {
   type ParsedBase,
+  type ParsedDataFile,
   type ParsedField,
   type ParsedFragment,
   type ParsedIndex,
   parseBase,
+  parseDataFile,
   parseField,
   parseFragment,
   parseIndex,
@@ -28,6 +30,12 @@ export interface ParsedMapUpdate {
 export interface ParsedRewriteGroup {
   readonly oldFragments: readonly ParsedFragment[];
   readonly newFragments: readonly ParsedFragment[];
+}
+
+/** A file that gives a fragment its values of the fields that it holds. */
+export interface ParsedReplacement {
+  readonly fragmentId: number;
+  readonly file: ParsedDataFile;
 }
 
 export type ParsedOperation =
@@ -82,6 +90,7 @@ export type ParsedOperation =
       /** By the ids of fields. */
       readonly fieldMetadata: ReadonlyMap<number, ParsedMapUpdate>;
     }
+  | { readonly kind: 'data_replacement'; readonly replacements: readonly ParsedReplacement[] }
   | {
       readonly kind: 'clone';
       readonly isShallow: boolean;
@@ -118,7 +127,7 @@ const OPERATIONS: ReadonlyMap<
   [108, update],
   [109, project],
   [110, updateConfig],
-  [111, other('data_replacement')],
+  [111, dataReplacement],
   [112, other('update_mem_wal_state')],
   [113, clone],
   [114, other('update_bases')],
@@ -372,6 +381,26 @@ function fieldUpdate(entry: ProtoReader, into: Map<number, ParsedMapUpdate>): vo
     else entry.skip();
   }
   into.set(field, changes);
+}
+
+function* dataReplacement(body: ProtoReader): Generator<undefined, ParsedOperation> {
+  const replacements: ParsedReplacement[] = [];
+  while (body.next()) {
+    if (body.member === 1) {
+      const group = body.item('DataReplacementGroup');
+      let fragmentId = 0;
+      let file: ParsedDataFile | undefined;
+      while (group.next()) {
+        if (group.member === 1) fragmentId = group.uint();
+        else if (group.member === 2) file = parseDataFile(group.part('DataFile'));
+        else group.skip();
+      }
+      if (file === undefined) throw group.fault('it names no file');
+      replacements.push({ fragmentId, file });
+    } else body.skip();
+    yield;
+  }
+  return { kind: 'data_replacement', replacements };
 }
 
 function* clone(body: ProtoReader): Generator<undefined, ParsedOperation> {

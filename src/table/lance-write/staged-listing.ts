@@ -9,6 +9,7 @@ import type {
   ParsedDataFile,
   ParsedDeletion,
   ParsedFragment,
+  ParsedReplacement,
   ParsedRewriteGroup,
 } from '../../format/index.ts';
 import { shown } from './refusals.ts';
@@ -124,6 +125,44 @@ export function requireModified(change: StagedChange, modified: ReadonlySet<numb
         change,
         `fragment ${id} has ${what} of the column ${shown(column.field.name)}`,
       );
+    }
+  }
+}
+
+/**
+ * Each file that the transaction lists stands in its fragment, gives it all values of its fields,
+ * and no other column has other values.
+ */
+export function requireReplaced(
+  change: StagedChange,
+  replacements: readonly ParsedReplacement[],
+): void {
+  const { manifest, plan, schema } = change;
+  const listed = new Map<number, ParsedReplacement[]>();
+  for (const each of replacements) {
+    const others = listed.get(each.fragmentId);
+    if (others === undefined) listed.set(each.fragmentId, [each]);
+    else others.push(each);
+  }
+  const found = new Map(manifest.fragments.map((each) => [each.id, each.files]));
+  for (const { fragmentId: id, file } of replacements) {
+    if (found.get(id)?.some((each) => isSameFile(each, file)) !== true)
+      throw contradiction(change, `fragment ${id} does not have the file ${shown(file.path)}`);
+  }
+  for (const { id, before, sources, places } of plan.fragments) {
+    if (before === undefined || sources === undefined) continue;
+    const paths = new Set(listed.get(id)?.map(({ file }) => file.path));
+    for (const [at, { id: column, field }] of schema.tree.entries()) {
+      const source = sources[at];
+      const isGiven =
+        source === 'files' &&
+        schema.columns[at]?.every((each) => paths.has(places.get(each)?.file.path ?? ''));
+      const isKept = source === (before.fields.includes(column) ? 'before' : 'nulls');
+      if (!isGiven && !isKept)
+        throw contradiction(
+          change,
+          `fragment ${id} has other values of the column ${shown(field.name)}`,
+        );
     }
   }
 }

@@ -22,6 +22,7 @@ import {
   requireModified,
   requireNew,
   requireOrder,
+  requireReplaced,
   requireUpdated,
 } from './staged-listing.ts';
 
@@ -39,7 +40,8 @@ export type TakenOperation = Extract<
       | 'reserve_fragments'
       | 'update'
       | 'project'
-      | 'update_config';
+      | 'update_config'
+      | 'data_replacement';
   }
 >;
 
@@ -143,6 +145,12 @@ export function checkOperation(operation: TakenOperation, change: StagedChange):
     case 'update_config':
       checkAllowed(change, { fieldMetadata: true, schemaMetadata: true, tableMetadata: true });
       return 'metadata';
+    case 'data_replacement': {
+      const { replacements } = operation;
+      checkAllowed(change, { rewritten: new Set(replacements.map((each) => each.fragmentId)) });
+      requireReplaced(change, replacements);
+      return 'update';
+    }
     case 'overwrite':
       requireSameSchema(change, operation.fields);
       requireAll(change, operation.fragments);

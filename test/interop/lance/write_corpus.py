@@ -19,11 +19,13 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import uuid
 
 import lance
 import lance_namespace
 import pyarrow as pa
 import pyarrow.ipc
+from lance.file import LanceFileWriter
 
 from corpus_values import difference, sorted_by_id, with_views, without_dictionaries, without_views
 
@@ -371,6 +373,32 @@ def removed_by_merge(pair):
     return lambda d: d.merge_insert("id").when_not_matched_by_source_delete().execute(rows) and None
 
 
+def replaced(pair):
+    """Every fragment gets another file for a column, for deleted rows too."""
+    names = [name for name in ("n", "s") if name in pair.rest().schema.names]
+    if not names:
+        return None
+    name = pair.rng.choice(names)
+    given = value(pair.rng, pair.rest().schema.field(name).type, 0.2)
+    place = [] if pair.branch is None else ["tree", pair.branch]
+
+    def run(d):
+        field = next(each for each in d.lance_schema.fields() if each.name() == name)
+        groups = []
+        for fragment in d.get_fragments():
+            rows = pa.table({name: pa.array([given] * fragment.physical_rows, d.schema.field(name).type)})
+            file = f"{uuid.uuid4().hex}.lance"
+            folder = d.uri.removeprefix("file://").split("/tree/")[0]
+            path = os.path.join(folder, *place, "data", file)
+            with LanceFileWriter(path, rows.schema, version="2.0") as writer:
+                writer.write_batch(rows)
+            made = lance.fragment.DataFile(file, [field.id()], [0], 2, 0, os.path.getsize(path))
+            groups.append(lance.LanceOperation.DataReplacementGroup(fragment.fragment_id, made))
+        return lance.LanceDataset.commit(d, lance.LanceOperation.DataReplacement(groups), read_version=d.version)
+
+    return run
+
+
 def column_by_sql(pair):
     name = pair.fresh()
     return lambda d: d.add_columns({name: "id * 2"})
@@ -499,6 +527,7 @@ OPERATIONS = {
     "merge": merged,
     "merge some columns": lambda pair: merged(pair, some=True),
     "delete by merge": removed_by_merge,
+    "replace data": replaced,
     "add a column": column_by_sql,
     "add a column of nulls": column_of_nulls,
     "rename": renamed,

@@ -660,7 +660,7 @@ test.each(Object.entries(REFUSED))('refused: %s', async (_, [change, says, code]
 test.each<[string, Operation, string, string]>([
   ['an index', [103, () => {}], 'an index (create_index)', 'Unsupported'],
   ['a branch', [113, () => {}], 'its transaction is clone', 'InvalidInput'],
-  ['replaced data', [111, () => {}], 'data_replacement', 'Unsupported'],
+  ['data above files', [115, () => {}], 'data_overlay', 'Unsupported'],
   ['what nobody knows', [199, () => {}], 'Transaction.199', 'Unsupported'],
 ])('refused: %s', async (_, operation, says, code) => {
   await expect(create(client.stage(operation))).rejects.toMatchObject({
