@@ -37,6 +37,18 @@ describe('in the SDK', () => {
       '"verson"',
       'did you mean "version"?',
     ],
+    'a path in place of options renames nothing': [
+      () => db.renameTable('user', 'people', ['prod'] as Loose),
+      'InvalidInput',
+      'these are an array',
+      'newNamespacePath',
+    ],
+    'a column nearly right gets no rows': [
+      () => users.add([{ name: 'Alan', agee: 41, vector: V }]),
+      'TableSchemaValidation',
+      '"agee"',
+      'Did you mean "age"?',
+    ],
     'an option in another case creates nothing': [
       () => db.createTable('other', [{ a: 1 }], [], { Mode: 'overwrite' } as Loose),
       'InvalidInput',

@@ -5,6 +5,7 @@
  */
 import type { Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import { suggestion } from '../../known-names.ts';
 import type { BuildContext, Place } from './column-data.ts';
 import { isInheritedName } from './js-values.ts';
 import { showValue } from './show-value.ts';
@@ -75,10 +76,12 @@ function unknownKey(
   const [row, parent] = [place.row(index), place.path(index)];
   const column = parent === '' ? key : `${parent}.${key}`;
   const found = showValue(value);
+  // Of a name of one or two letters, any other is near.
+  const meant = key.length > 2 ? suggestion(key, names) : '';
   return new DirspaceError(
     'TableSchemaValidation',
     `Row ${row}, column "${column}": found ${found}, but there is no such column ` +
-      `(${names.length === 0 ? 'there are none' : names.slice(0, 20).join(', ')}).${context.hint(column, true)}`,
+      `(${names.length === 0 ? 'there are none' : names.slice(0, 20).join(', ')}).${meant}${context.hint(column, true)}`,
     { details: { row, column, found } },
   );
 }

@@ -38,6 +38,13 @@ function refuse(options: object | undefined, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {
     throw new DirspaceError('InvalidInput', `Options are an object; these are ${options}.`);
   }
+  if (Array.isArray(options)) {
+    const names = known.length === 0 ? CALL_OPTIONS : known;
+    throw new DirspaceError(
+      'InvalidInput',
+      `Options are an object; these are an array. There is ${names.join(', ')}.`,
+    );
+  }
   for (const name of Object.keys(options)) {
     if (known.includes(name) || CALL_OPTIONS.includes(name)) continue;
     if (PLACES.includes(name)) {
