@@ -37,6 +37,16 @@ describe('in the SDK', () => {
       '"verson"',
       'did you mean "version"?',
     ],
+    'a tag of no version': [
+      async () => (await users.tags()).create('v1', undefined as Loose),
+      'InvalidInput',
+      'create("v1", 3)',
+    ],
+    'a Date in place of a selection': [
+      () => users.checkout(new Date(0) as Loose),
+      'InvalidInput',
+      'checkout({ asOf: new Date(0) })',
+    ],
     'a path in place of options renames nothing': [
       () => db.renameTable('user', 'people', ['prod'] as Loose),
       'InvalidInput',

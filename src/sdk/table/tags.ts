@@ -3,6 +3,7 @@
  * branch, and cleanup keeps tagged versions. Creating a tag that exists throws
  * TableTagAlreadyExists, and moving or deleting one that does not TableTagNotFound.
  */
+import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, TagContents } from '../../protocol/index.ts';
 import {
   branchMember,
@@ -52,12 +53,14 @@ export class Tags {
   /** @throws TableTagAlreadyExists, TableVersionNotFound */
   async create(tag: string, version: number, options: TagOptions = {}): Promise<void> {
     const { catalog, table } = this.#change(options, TAG_OPTIONS);
+    requireVersion(version, 'create');
     await catalog.createTableTag({ ...table, tag, version, ...this.#branch(options) }, options);
   }
 
   /** Moves a tag to another version, of another branch too. */
   async update(tag: string, version: number, options: TagOptions = {}): Promise<void> {
     const { catalog, table } = this.#change(options, TAG_OPTIONS);
+    requireVersion(version, 'update');
     await catalog.updateTableTag({ ...table, tag, version, ...this.#branch(options) }, options);
   }
 
@@ -78,4 +81,13 @@ export class Tags {
   #branch({ branch }: TagOptions): { branch?: string } {
     return branchMember(branch ?? this.#target.branch);
   }
+}
+
+/** The catalog checks the number; a program without types may have given none. */
+function requireVersion(version: number | undefined, call: string): void {
+  if (version !== undefined) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `A tag names a version: ${call}("v1", 3). table.version() tells the number that the handle reads.`,
+  );
 }

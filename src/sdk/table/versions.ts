@@ -169,7 +169,7 @@ export async function restoreVersion(
 const noVersionNamed = (): DirspaceError =>
   new DirspaceError(
     'InvalidInput',
-    'No version is named: give a version, such as checkout(3), a tag, or a time; branches().checkout(name) opens a branch.',
+    'No version is named: give a version, such as checkout(3), a tag, or a time, such as checkout({ asOf: new Date(0) }); branches().checkout(name) opens a branch.',
   );
 
 function timeOf(asOf: Date | number | string): number {

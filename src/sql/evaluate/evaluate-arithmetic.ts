@@ -1,8 +1,8 @@
 /**
  * `evaluateArithmetic` computes `+ - * / %` on two columns. Floats follow IEEE 754. For integers
  * and decimals, a result out of range and division by zero throw InvalidInput. Integer division
- * truncates, and % has the sign of the dividend. A decimal result with too many digits is rounded
- * half away from zero. number-kernels.ts computes long columns if it can.
+ * truncates, and % has the sign of the dividend. A decimal result is rounded half away from zero to
+ * the digits that its type has after the point. number-kernels.ts computes long columns if it can.
  */
 import type { DataType, Decimal, Int64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
