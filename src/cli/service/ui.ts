@@ -40,7 +40,7 @@ export const ui: ServiceCommand = {
       },
       ui: { ticket: { token, credentials: { token: secret } } },
     });
-    const url = `${server.url}/ui?ticket=${token}`;
+    const url = `${server.url}/ui/?ticket=${token}`;
     if (options.flag('json')) around.out(`${JSON.stringify({ url })}\n`);
     else around.out(`Open ${url}\nThe address opens one session. Ctrl-C ends the server.\n`);
     await stopped;

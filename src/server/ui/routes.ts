@@ -64,7 +64,8 @@ export function uiRoutes(facts: PageFacts): Route[] {
       return pageHeaders(await download(facts, http), 'no-store');
     }),
     post('session', (http) => openSession(facts, http)),
-    post('session/end', ({ state }) => {
+    // Of the same folder as `session`, which is the path of the cookie that browsers take from it.
+    post('session-end', ({ state }) => {
       facts.sessions.close(state);
       return withHeaders(emptyAnswer(204), {
         'set-cookie': cookieHeader(state, facts.isSecure()),
@@ -114,18 +115,30 @@ const withHeaders = (answer: HttpAnswer, headers: Record<string, string>): HttpA
 const redirect = (location: string, headers: Record<string, string> = {}): HttpAnswer =>
   pageHeaders({ status: 303, headers: { location, ...headers }, body: '' }, 'no-store');
 
-/** The page, or with `?ticket=` a session and the page. */
+/**
+ * The page, or with `?ticket=` a session and the page. All addresses in the answers are relative: a
+ * proxy may have put a path in front of that of the page.
+ */
 async function openPage(facts: PageFacts, http: HttpRequest): Promise<HttpAnswer> {
   const { ticket } = http.query;
-  if (ticket === undefined) return answerFile('index.html', http);
+  const isFolder = http.state.path.endsWith('/');
+  if (ticket === undefined) return answerFile('index.html', http, isFolder);
+  // There a cookie without a path is one for all of the page.
+  if (!isFolder) return redirect(`ui/?ticket=${encodeURIComponent(String(ticket))}`);
   const id = facts.sessions.redeem(String(ticket));
   // Where it was used before, the browser may have its session from then; else the page says so.
-  if (id === undefined) return redirect('/ui#/n?ticket=used');
-  return redirect('/ui', { 'set-cookie': cookieHeader(http.state, facts.isSecure(), id) });
+  if (id === undefined) return redirect('./#/n?ticket=used');
+  return redirect('./', { 'set-cookie': cookieHeader(http.state, facts.isSecure(), id) });
 }
 
-async function answerFile(name: string, { state }: HttpRequest): Promise<HttpAnswer> {
-  const { type, text, etag } = await pageFile(name);
+/** @param isFolder whether the address of the document ends in a slash, so that its files are beside it */
+async function answerFile(
+  name: string,
+  { state }: HttpRequest,
+  isFolder = false,
+): Promise<HttpAnswer> {
+  const { type, text: stored, etag } = await pageFile(name);
+  const text = isFolder ? stored.replaceAll('="ui/', '="./') : stored;
   const isKnown = state.headers['if-none-match'] === etag;
   const answer = isKnown
     ? { status: 304, headers: { etag }, body: '' }

@@ -89,11 +89,14 @@ function cookieOf(state: RequestState): string | undefined {
   return undefined;
 }
 
-/** The header that gives a browser its session; without an id, the one that takes it back. */
+/**
+ * The header that gives a browser its session; without an id, the one that takes it back. It names no
+ * path: the browser takes the folder of the address that it asked, which a proxy may call otherwise.
+ */
 export function cookieHeader(state: RequestState, isSecure: boolean, id = ''): string {
   // A proxy in front may speak TLS where the server does not: the browser tells by its origin.
   const isOverTls = isSecure || /^https:/i.test(state.headers.origin ?? '');
   const age = id === '' ? 0 : SESSION_MILLIS / 1000;
   const secure = isOverTls ? '; Secure' : '';
-  return `${cookieName(state)}=${id}; Path=/ui; HttpOnly; SameSite=Strict; Max-Age=${age}${secure}`;
+  return `${cookieName(state)}=${id}; HttpOnly; SameSite=Strict; Max-Age=${age}${secure}`;
 }

@@ -2,7 +2,7 @@
  * `downloadAddress` builds the address at which the server returns rows as a file, for a request of
  * the views `rows` and `sql`. It returns undefined if the request is too long for an address.
  */
-import { databaseName } from './server.ts';
+import { databaseName, ownAddress } from './server.ts';
 
 /** Characters; a server takes 16 KiB of headers, of which cookies are a part. */
 const MOST_CHARACTERS = 12_000;
@@ -13,6 +13,6 @@ export function downloadAddress(format: string, asked: object): string | undefin
     ask: JSON.stringify(asked),
     ...(db === undefined ? {} : { db }),
   });
-  const address = `/ui/rows/${format}?${query}`;
+  const address = ownAddress(`rows/${format}?${query}`);
   return address.length <= MOST_CHARACTERS ? address : undefined;
 }

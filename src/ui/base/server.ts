@@ -62,10 +62,17 @@ export async function ask<Answer>(
   }
 }
 
+/**
+ * An address below that of the page, which ends in a slash or not. A proxy may have put a path in
+ * front of it.
+ */
+export const ownAddress = (path: string): string =>
+  `${location.pathname.replace(/\/$/, '')}/${path}`;
+
 async function send(path: string, body: object, signal?: AbortSignal): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(`/ui/${path}`, {
+    response = await fetch(ownAddress(path), {
       method: 'POST',
       credentials: 'same-origin',
       headers: {
@@ -109,7 +116,7 @@ function detailOf(text: string): string | undefined {
 
 /** Opens a session with an API key or a bearer token. @throws ServerError where it is not valid */
 export const signIn = (credential: string): Promise<Response> => send('session', { credential });
-export const signOut = (): Promise<Response> => send('session/end', {});
+export const signOut = (): Promise<Response> => send('session-end', {});
 
 /** The pages of a list, at most `most` of them; 10,000 names each unless the body has a limit. */
 export async function allPages<Answer extends { readonly page_token?: string }>(

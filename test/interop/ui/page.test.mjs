@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request as ask, createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -736,8 +737,29 @@ describe('a narrow window', () => {
   }
 });
 
+/** A proxy that answers for a server below `/front`, and for nothing else. */
+async function fronted(address) {
+  const proxy = createServer((request, response) => {
+    if (!request.url.startsWith('/front/')) return response.writeHead(404).end();
+    const { method, headers } = request;
+    const url = `${address}${request.url.slice('/front'.length)}`;
+    const passed = ask(url, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(passed);
+  });
+  await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const close = () => {
+    proxy.closeAllConnections();
+    return new Promise((resolve) => proxy.close(resolve));
+  };
+  return { url: `http://127.0.0.1:${proxy.address().port}/front`, close };
+}
+
 describe('with keys', () => {
   let keyed;
+  let front;
   const ticket = 'a-ticket-of-more-than-32-characters-0123456789';
   before(async () => {
     keyed = await serve({
@@ -746,8 +768,12 @@ describe('with keys', () => {
       auth: { apiKeys: [{ key: 'search-key', name: 'search', grants: ['read:prod$search'] }] },
       ui: { ticket: { token: ticket, credentials: { apiKey: 'search-key' } } },
     });
+    front = await fronted(keyed.url);
   });
-  after(() => keyed?.close());
+  after(async () => {
+    await front?.close();
+    await keyed?.close();
+  });
 
   looks(
     'asks for one, and shows what it may read',
@@ -766,6 +792,25 @@ describe('with keys', () => {
       await page.getByLabel('API key or token').waitFor();
     },
     { base: () => keyed.url },
+  );
+
+  looks(
+    'a proxy may put a path in front',
+    async (page) => {
+      await page.goto(`${front.url}/ui${USER}`);
+      await page.getByLabel('API key or token').fill('search-key');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('grid').waitFor();
+      const [{ path }] = await page.context().cookies();
+      assert.equal(path, '/front/ui');
+      await page.goto(`${front.url}/ui/${USER}`);
+      await page.getByRole('grid').waitFor();
+      assert.match(await saved(page, 'NDJSON of version 5', 'user-v5.ndjson'), /^\{"id":/);
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByLabel('API key or token').waitFor();
+      assert.deepEqual(await page.context().cookies(), []);
+    },
+    { base: () => front.url },
   );
 
   looks(

@@ -52,9 +52,20 @@ describe('the files of the page', () => {
   test('have no code in the document, and name nothing outside', async () => {
     const { text } = await ask(await open(), 'GET', '/ui');
     expect(text).not.toMatch(
-      /<script(?![^>]*\bsrc="\/ui\/)|<style|\son\w+=|\sstyle=|https?:|javascript:/i,
+      /<script(?![^>]*\bsrc="ui\/)|<style|\son\w+=|\sstyle=|https?:|javascript:/i,
     );
   });
+
+  test.each(['/ui', '/ui/'])(
+    'are named from %s whatever path a proxy puts in front',
+    async (path) => {
+      const { text } = await ask(await open(), 'GET', path);
+      const named = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, name = '']) => name);
+      const resolved = named.map((name) => new URL(name, `http://h.example/front${path}`).pathname);
+      const files = ['icon.svg', 'app.css', 'app.js'].map((name) => `/front/ui/${name}`);
+      expect(resolved).toEqual(files);
+    },
+  );
 
   test('are less than 60 kB together, as browsers are sent them', async () => {
     const pair = await open();

@@ -1,7 +1,11 @@
 /** Requests of the page: what it does when its session has ended. */
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { downloadAddress } from '../../../src/ui/base/download.ts';
 import { ABOUT, ask, ServerError, signIn, whenSignedOut } from '../../../src/ui/base/server.ts';
 
+beforeEach(() => {
+  vi.stubGlobal('location', { pathname: '/ui' });
+});
 afterEach(() => {
   whenSignedOut(() => {});
   vi.unstubAllGlobals();
@@ -21,3 +25,19 @@ test('a view that finds the session ended tells the page, which asks who the cal
   await expect(ask('table')).rejects.toMatchObject({ status: 403 });
   expect(told).toBe(1);
 });
+
+test.each(['/front/ui', '/front/ui/'])(
+  'requests of the page at %s go below it',
+  async (pathname) => {
+    vi.stubGlobal('location', { pathname });
+    const asked: string[] = [];
+    vi.stubGlobal('fetch', async (address: string) => {
+      asked.push(address);
+      return new Response('{}');
+    });
+    await ask('table');
+    await signIn('k');
+    expect(asked).toEqual(['/front/ui/api/table', '/front/ui/session']);
+    expect(downloadAddress('csv', {})).toMatch(/^\/front\/ui\/rows\/csv\?/);
+  },
+);
