@@ -5,6 +5,7 @@
  * them after commits, and find leftovers that cleanup removes.
  */
 
+export { absentStructs } from './absent-structs.ts';
 export { type ClientPath, clientPath, clientPlace } from './client-place.ts';
 export {
   holds,

@@ -4,7 +4,13 @@
  * commits another version. Rows keep their order and values, but rewritten rows get new row ids. A
  * dry run only reports.
  */
-import { type RecordBatch, type RecordBatchStream, recordBatch } from '../../arrow/index.ts';
+import {
+  DataType,
+  type RecordBatch,
+  type RecordBatchStream,
+  recordBatch,
+  type Schema,
+} from '../../arrow/index.ts';
 import type { Compression } from '../../compression.ts';
 import { isDirspaceError } from '../../errors.ts';
 import {
@@ -16,7 +22,7 @@ import {
 } from '../../format/index.ts';
 import { deletedRows, openFragment, readFields, unlikeFragments } from '../fragments/index.ts';
 import { type JoinedFragments, joinedIndexes } from '../indexes/index.ts';
-import { lanceFieldsOf } from '../lance/index.ts';
+import { absentStructs, lanceFieldsOf } from '../lance/index.ts';
 import { selectedCount } from '../read/index.ts';
 import {
   announced,
@@ -34,9 +40,10 @@ import {
 } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
 import { type CompactionGoals, type FragmentRun, planCompaction } from './compaction-plan.ts';
+import { schemaOf } from './schema-version.ts';
 import { type NewFragment, writeFragments, writesLance } from './write.ts';
 
-export interface CompactOptions extends Omit<CompactionGoals, 'mustRewrite'> {
+export interface CompactOptions extends Omit<CompactionGoals, 'mustRewrite' | 'kindOf'> {
   /** Whether to rewrite each fragment that programs of others cannot read alone. */
   readonly plain?: boolean | undefined;
   /** How fragments are to be compressed; what the table says if absent. */
@@ -94,7 +101,9 @@ export async function compact(
     const mustRewrite = options.tiered
       ? undefined
       : await fragmentsToRewrite(engine, base, options);
-    const runs = planCompaction(entries, { ...options, mustRewrite });
+    const leftOut = columnsLeftOut(engine, base, options);
+    const kindOf = leftOut && ((entry: FragmentEntry) => leftOut(entry).join());
+    const runs = planCompaction(entries, { ...options, mustRewrite, kindOf });
     if (runs.length === 0) return report;
     if (options.dryRun) {
       const filesRemoved = filesFreed(entries, runs);
@@ -149,6 +158,22 @@ async function fragmentsToCompress(
   if (compressesAnew) return () => true;
   // Fragments on which it was tried say so.
   return wanted === 'zstd' ? ({ compressed }) => compressed === undefined : undefined;
+}
+
+/**
+ * The columns that a fragment does not hold and that stay out of what is written in its place;
+ * undefined where all are written. A program that reads fragments alone wants every column there.
+ */
+function columnsLeftOut(
+  engine: Engine,
+  base: Snapshot,
+  { plain }: CompactOptions,
+): ((entry: FragmentEntry) => readonly number[]) | undefined {
+  if (plain === true || !writesLance(engine, base)) return undefined;
+  const structs = base.fields.filter(({ field }) => DataType.isStruct(field.type));
+  // A file has one column at least.
+  if (structs.length === 0 || structs.length === base.fields.length) return undefined;
+  return (entry) => absentStructs(structs, entry);
 }
 
 /** Picks the fragments that Lance cannot read and could if they were written anew. */
@@ -274,20 +299,26 @@ async function rewriteRuns(
   const compression =
     options.compression ?? (await compressionOf(engine, base.branch, base.manifest));
   const rowsTotal = runs.flat().reduce((rows, fragment) => rows + liveRows(fragment), 0);
+  const leftOut = columnsLeftOut(engine, base, options);
   let rowsDone = 0;
   let next = 0;
   const work = async (): Promise<void> => {
     for (let at = next++; at < runs.length; at = next++) {
       const run = runs[at] as FragmentRun;
+      // All fragments of a run are of one kind.
+      const absent = leftOut?.(run[0] as FragmentEntry) ?? [];
+      const fields =
+        absent.length === 0 ? base.fields : base.fields.filter(({ id }) => !absent.includes(id));
+      const schema = fields === base.fields ? base.schema : schemaOf(base, fields);
       const stream: RecordBatchStream = {
-        schema: base.schema,
-        [Symbol.asyncIterator]: () => liveBatches(engine, base, run),
+        schema,
+        [Symbol.asyncIterator]: () => liveBatches(engine, base, schema, run),
       };
       const { fragments, durable, rows } = await writeFragments(
         { ...engine, limits },
         base.branch.tableFolder,
         stream,
-        base.fields,
+        fields,
         {
           lance: writesLance(engine, base),
           compression,
@@ -314,13 +345,13 @@ async function rewriteRuns(
   return { rewritten, durable };
 }
 
-/** The live rows of some fragments in their order, as the version describes them. */
+/** The live rows of some fragments in their order, with these columns as the version has them. */
 async function* liveBatches(
   engine: Engine,
   snapshot: Snapshot,
+  schema: Schema,
   fragments: readonly FragmentEntry[],
 ): AsyncGenerator<RecordBatch> {
-  const { schema } = snapshot;
   const names = schema.fields.map((field) => field.name);
   const turn = new Turn(engine.env);
   for (const entry of fragments) {

@@ -15,6 +15,8 @@ export interface CompactionGoals {
   readonly maxDeletedShare: number;
   /** Fragments that are to be rewritten however large they are. */
   readonly mustRewrite?: ((fragment: FragmentEntry) => boolean) | undefined;
+  /** Fragments are joined only where it says the same of both. */
+  readonly kindOf?: ((fragment: FragmentEntry) => string) | undefined;
   /** Leaves large fragments alone that have only few rows after them to join with. */
   readonly tiered: boolean;
 }
@@ -37,6 +39,7 @@ export function planCompaction(
   let open: FragmentEntry[] = [];
   let rows = 0;
   let bytes = 0;
+  let openKind: string | undefined;
   const close = (): void => {
     if (open.length > 0) runs.push(open);
     open = [];
@@ -46,7 +49,11 @@ export function planCompaction(
   for (const fragment of fragments) {
     const live = liveRows(fragment);
     const size = liveBytes(fragment);
-    if (rows + live > goals.targetRows || bytes + size > goals.targetBytes) close();
+    const kind = goals.kindOf?.(fragment);
+    if (rows + live > goals.targetRows || bytes + size > goals.targetBytes || kind !== openKind) {
+      close();
+    }
+    openKind = kind;
     open.push(fragment);
     rows += live;
     bytes += size;

@@ -33,6 +33,7 @@ import {
   type Narrowing,
 } from '../fields/index.ts';
 import { readFields } from '../fragments/index.ts';
+import { absentStructs } from '../lance/index.ts';
 import {
   type BatchPlace,
   breathe,
@@ -177,7 +178,20 @@ export class FragmentRewriter {
     });
     const computed = new Set(assignments.map(({ place }) => place.positions[0]));
     const every = [...tree.keys()];
-    const whole = new WiderColumns(base, tree, assignments, plan, every, retyped);
+    const wholes = new Map<string, WiderColumns>();
+    const wholeOf = (entry: FragmentEntry): WiderColumns => {
+      const absent = writesLance(this.#engine, base) ? absentStructs(tree, entry) : [];
+      const key = absent.join();
+      const known = wholes.get(key);
+      if (known !== undefined) return known;
+      const held = every.filter(
+        (at) => computed.has(at) || !absent.includes(tree[at]?.id as number),
+      );
+      const positions = held.length === 0 ? every : held;
+      const whole = new WiderColumns(base, tree, assignments, plan, positions, retyped);
+      wholes.set(key, whole);
+      return whole;
+    };
     const written = every.filter((at) => computed.has(at) || retyped.has(tree[at]?.id ?? -1));
     const changed = new WiderColumns(base, tree, assignments, plan, written, retyped);
     let position = 0;
@@ -191,7 +205,7 @@ export class FragmentRewriter {
       const key = fileIds(entry).join();
       // A filter by the places of rows may choose as many others on a newer version.
       if (!areSame(this.#written.get(key)?.offsets, offsets)) await this.#remove([key]);
-      const columns = takesOverlay(this.#engine, entry) ? changed : whole;
+      const columns = takesOverlay(this.#engine, entry) ? changed : wholeOf(entry);
       const made =
         this.#written.get(key) ??
         (await this.#write(base, columns, columns === changed, { entry, offsets, first }));
