@@ -30,6 +30,12 @@ export function lanceProperty(properties: Readonly<Record<string, string>>): boo
   return lance === undefined ? undefined : checkLanceMode(lance) !== 'off';
 }
 
+/** The mode of a new table: that of its properties, or else its catalog's. @throws InvalidInput */
+export const modeOfNewTable = (
+  { lance }: Readonly<Record<string, string>>,
+  catalog: LanceMode,
+): LanceMode => (lance === undefined ? catalog : checkLanceMode(lance));
+
 /** @throws InvalidInput */
 export function checkLanceMode(value: unknown): LanceMode {
   if (isLanceMode(value)) return value;

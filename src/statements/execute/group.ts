@@ -198,7 +198,7 @@ class Groups {
   }
 }
 
-/** Whether a row of the column may be null; those of a dictionary are not looked at. */
+/** Whether a row of the column may be null; true for any dictionary column, which is not searched. */
 const mayHaveNulls = (column: KeyColumn): boolean =>
   !('form' in column) || column.form === 'truth' || validityOf(column) !== null;
 
@@ -344,7 +344,7 @@ function firstOf(numbers: Int32Array, before: number): Int32Array {
   return groups;
 }
 
-/** The groups of rows whose value comes for the first time in them; -1 for others. */
+/** The group of each row whose value is new in that group; -1 for other rows. */
 function firstInGroups(groups: Int32Array, values: Int32Array, pairs: WordTable): Int32Array {
   const words = new Int32Array(groups.length * 2);
   const rows = new Int32Array(groups.length);

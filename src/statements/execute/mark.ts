@@ -25,20 +25,11 @@ import {
 } from '../../sql/index.ts';
 import { KeyNumbers } from '../keys/index.ts';
 import { comparableKeys, type MarkStep } from '../steps/index.ts';
-import { columnReader, dataNamed, oneStep, type Relation, run, type Work } from './relation.ts';
+import { dataNamed, keyReaders, oneStep, type Relation, run, type Work } from './relation.ts';
 
 export function markedRows(left: Relation, right: Relation, step: MarkStep, work: Work): Relation {
   const keys = comparableKeys(step);
-  const ofLeft = columnReader(
-    keys.map((key) => key.left),
-    left.schema,
-    work,
-  );
-  const ofRight = columnReader(
-    keys.map((key) => key.right),
-    right.schema,
-    work,
-  );
+  const [ofLeft, ofRight] = keyReaders(keys, left, right, work);
   const shown = step.schema.fields.slice(0, -1).map(({ name }) => name);
   return {
     schema: step.schema,

@@ -15,6 +15,7 @@ import {
 import type { HeldMemory, RequestMemory } from '../../request-memory.ts';
 import { type Column, compileTree, type Expression } from '../../sql/index.ts';
 import { inTurns, type Turn } from '../../table/index.ts';
+import type { JoinStep } from '../steps/index.ts';
 
 export interface Relation {
   readonly schema: Schema;
@@ -43,6 +44,27 @@ export function* oneStep(): Generator<void, void> {
 }
 
 export { BATCH_ROWS } from '../aggregates/index.ts';
+
+type KeyReader = ReturnType<typeof columnReader>;
+
+/** Computes the keys of a join over batches of its left side, and of its right side. */
+export const keyReaders = (
+  keys: JoinStep['keys'],
+  left: Relation,
+  right: Relation,
+  work: Work,
+): readonly [ofLeft: KeyReader, ofRight: KeyReader] => [
+  columnReader(
+    keys.map((key) => key.left),
+    left.schema,
+    work,
+  ),
+  columnReader(
+    keys.map((key) => key.right),
+    right.schema,
+    work,
+  ),
+];
 
 /** Computes trees over batches of one schema. */
 export function columnReader(

@@ -18,8 +18,8 @@ import { KeyNumbers } from '../keys/index.ts';
 import { comparableKeys, type JoinStep } from '../steps/index.ts';
 import {
   collected,
-  columnReader,
   dataNamed,
+  keyReaders,
   oneStep,
   type Relation,
   run,
@@ -45,16 +45,7 @@ export interface Matched {
 
 export function matchedRows({ left, right, step, keepsLeft }: Matched, work: Work): Relation {
   const keys = comparableKeys(step);
-  const ofLeft = columnReader(
-    keys.map((key) => key.left),
-    left.schema,
-    work,
-  );
-  const ofRight = columnReader(
-    keys.map((key) => key.right),
-    right.schema,
-    work,
-  );
+  const [ofLeft, ofRight] = keyReaders(keys, left, right, work);
   const numbersOf = (side: 'left' | 'right', { schema }: Relation): KeyNumbers =>
     new KeyNumbers(keys.map((key) => plainType(compileTree(key[side], schema).type)));
   return {

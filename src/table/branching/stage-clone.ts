@@ -27,7 +27,7 @@ import {
   versionFile,
 } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
-import { followsByPath, type LanceMode, lanceProperty } from '../../lance-mode.ts';
+import { followsByPath, modeOfNewTable } from '../../lance-mode.ts';
 import { withHold } from '../history/index.ts';
 import {
   EMPTY_FRAGMENTS,
@@ -71,8 +71,7 @@ export async function stageClone(
       await shareFiles(shared, source, filesOf(source, found), folder, options);
       return found;
     });
-    const lance = lanceProperty(record.properties);
-    const mode = lance === undefined ? engine.lance : (record.properties.lance as LanceMode);
+    const mode = modeOfNewTable(record.properties, engine.lance);
     const { manifest: from } = source;
     const manifest = nextManifest(
       engine,

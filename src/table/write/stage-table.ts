@@ -18,7 +18,7 @@ import {
   type TableRecord,
   versionFile,
 } from '../../format/index.ts';
-import { followsByPath, type LanceMode, lanceProperty } from '../../lance-mode.ts';
+import { followsByPath, lanceProperty, modeOfNewTable } from '../../lance-mode.ts';
 import { assignFieldIds, checkDeclared, withoutValues } from '../fields/index.ts';
 import {
   type Engine,
@@ -78,7 +78,7 @@ export async function stageTable(
   );
   try {
     const lance = lanceProperty(record.properties);
-    const mode = lance === undefined ? engine.lance : (record.properties.lance as LanceMode);
+    const mode = modeOfNewTable(record.properties, engine.lance);
     await checkDeclared(stream.schema, tree);
     const written = await writeFragments(engine, folder, withoutValues(stream, tree), tree, {
       lance: lance ?? engine.lance !== 'off',
