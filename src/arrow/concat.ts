@@ -250,7 +250,7 @@ export function unionVector(union: DictionaryUnion, type: DataType): Vector {
   ]);
 }
 
-/** How many values indices of a dictionary type can tell apart. */
+/** The number of entries that the indices of a dictionary type can address. */
 export function indexCapacity(type: DataType): number {
   const { bitWidth, isSigned } = (
     type as unknown as { indices: { bitWidth: number; isSigned: boolean } }

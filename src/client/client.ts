@@ -68,7 +68,7 @@ interface Received {
   readonly progress: Progress;
 }
 
-/** The methods are made from the table below; the class adds the life of the object. */
+/** The types of the methods, which `RestNamespace` defines from the operations table. */
 type RemoteOperations = NamespaceOperations & Required<Omit<CatalogExtensions, 'watch'>>;
 const Operations = class {} as new () => RemoteOperations;
 

@@ -10,7 +10,7 @@ import { ERROR_KINDS, isDirspaceError } from '../errors.ts';
 import type { OperationName } from '../protocol/index.ts';
 import type { Exchange, Stop, Target } from './kit/index.ts';
 
-/** Requests that change nothing, whose answers have a member that nothing else would answer. */
+/** Requests that change nothing, and whose answers have a member by which the protocol is recognised. */
 const LISTS = [
   ['ListNamespaces', { id: [], limit: 1 }],
   ['ListTables', { id: [], limit: 1 }],

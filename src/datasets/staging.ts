@@ -51,7 +51,7 @@ const MOST_OF_NAME = 160;
 /** How the names of what is written for a target begin. */
 const prefixOf = (target: string): string => {
   const name = Buffer.from(basename(target));
-  // A character that is cut apart stands for others in a name.
+  // Cuts between characters: half of one would become a replacement character.
   const begin = name
     .subarray(0, MOST_OF_NAME)
     .toString()

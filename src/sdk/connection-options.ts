@@ -154,7 +154,7 @@ export interface CloneTableOptions extends CallOptions {
   readonly sourceTag?: string;
   /** False copies all files, so that no byte on the disk is shared. */
   readonly isShallow?: boolean;
-  /** Those of the source, and these in their place. */
+  /** Properties that replace those of the source. */
   readonly properties?: Readonly<Record<string, string>>;
 }
 
@@ -214,7 +214,7 @@ export function pathAndOptions<Options extends object>(
 
 const isPath = (value: unknown): value is readonly string[] => Array.isArray(value);
 
-/** The one mode that `mode` and `existOk` say together, in whatever spelling. */
+/** The mode that the options `mode`, in any spelling, and `existOk` ask for together. */
 export function createMode({ mode, existOk }: CreateTableOptions): string | undefined {
   if (existOk !== true) return mode;
   return parseMode(mode ?? undefined, CREATE_MODES) === 'Create' ? 'exist_ok' : mode;

@@ -116,7 +116,7 @@ export class Scannable implements AsyncIterable<RecordBatch> {
   }
 }
 
-/** Whether it is its own iterator, as generators are, or nothing but one; no batch is read. */
+/** Whether it can be iterated only once, as a generator or a bare iterator can; reads no batch. */
 function isIterator(iter: Batches | Iterators): boolean {
   const given = (iter ?? {}) as Partial<Iterable<Batch> & AsyncIterable<Batch>>;
   const begun = given[Symbol.asyncIterator]?.() ?? given[Symbol.iterator]?.();

@@ -325,6 +325,6 @@ function plainWord(
   return rest === to ? { start, length: end - start } : undefined;
 }
 
-/** ASCII but letters, digits, and the underscore, which is a part of words. */
+/** ASCII characters except letters, digits and the underscore, which belongs to words. */
 const isPunctuation = (byte: number): boolean =>
   byte > 0x20 && byte < 0x7f && byte !== 0x5f && !isWordByte(byte);

@@ -90,7 +90,7 @@ export interface Postings {
 export function readPostings(sealed: Uint8Array, documents: number, rows: number): Postings {
   if (documents > rows) throw bad(`a term is in ${documents} documents of ${rows}`);
   const directory = documents <= BLOCK ? 0 : Math.ceil(documents / BLOCK) * BLOCK_BYTES;
-  // Each takes a byte at least, so that a damaged number cannot ask for much memory.
+  // Each takes a byte or more, so a damaged count cannot ask for more memory than there are bytes.
   if (sealed.length - directory < documents) throw bad('the postings of a term are cut off');
   const found = { documents: new Uint32Array(documents), counts: new Uint32Array(documents) };
   const place = { at: directory, document: -1 };

@@ -99,7 +99,7 @@ export class FolderTrials {
   }
 }
 
-/** Some file systems do not count their blocks: they say zero of both. */
+/** Some file systems do not count blocks, and report zero for both numbers. */
 async function checkRoom(folder: string): Promise<void> {
   const { blocks, bavail } = await statfs(folder);
   if (blocks > 0 && bavail === 0) throw new Error('The disk of a root is full.');

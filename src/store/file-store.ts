@@ -220,7 +220,7 @@ export class FileStore implements Store {
     const stat = lookAt(this.#disk, folder);
     if (stat?.isSymbolicLink()) throw symbolicLink(folder);
     if (!stat?.isDirectory()) return undefined;
-    // Programs set the time of modification as they like, copies for instance, and not this one.
+    // The change time: unlike the modification time, programs that copy files cannot set it.
     const modified = stat.ctimeMs;
     const settled = isNodeFileSystem(this.given) && this.#changes.isSettled(stat, modified);
     return { size: stat.size, modified, inode: stat.ino, settled };

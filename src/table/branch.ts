@@ -404,7 +404,7 @@ export class Branch implements TableBranch {
     return publishStaged(this.#engine, this, staged, commitId);
   }
 
-  /** Remembers a version that a decision has made visible as the newest. */
+  /** Caches a version as the newest after the decision of its multi-table commit made it visible. */
   madeVisible(snapshot: Snapshot): Promise<void> {
     return madeVisible(this.#engine, snapshot);
   }

@@ -73,7 +73,7 @@ export interface Sifted {
   /** Ascending. */
   readonly rows: Uint32Array;
   /**
-   * True: they are for `limit`, and then `sift` is to be asked again. False: they are for `add`.
+   * True if the rows are to be passed to `limit`, after which `sift` is called again; false if to `add`.
    */
   readonly forLimit: boolean;
 }

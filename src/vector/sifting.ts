@@ -20,7 +20,7 @@ const FEW = 32;
 /** Rows looked at for a guess, for each that is wanted, and at least. */
 const GUESSED_FROM = 32;
 const LEAST_GUESSED_FROM = 1024;
-/** A guess gives so many times the rows wanted at most, and some more. */
+/** A guess returns at most so many times the wanted rows, plus a constant. */
 const GUESSED = 2;
 const GUESSED_MORE = 16;
 /** Elements sifted between two steps: about a millisecond's work. */

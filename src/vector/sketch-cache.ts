@@ -166,7 +166,7 @@ export class SketchCache {
       this.#segments.push(segment);
       return segment;
     } catch (error) {
-      // The system has no more memory of this kind: searches do without the sketch.
+      // The system gave no more memory for kernels, so searches do without the sketch.
       if (error instanceof RangeError) return undefined;
       throw error;
     }

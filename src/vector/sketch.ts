@@ -240,7 +240,7 @@ export class Sketcher {
   }
 }
 
-/** Makes the sketch of rows that are not loaded for anything else. */
+/** Loads rows into the kernels and makes their sketch, for rows that no search measures at the same time. */
 export function* sketchOf(
   sketching: Sketching,
   elementType: ElementType,

@@ -103,7 +103,7 @@ const FILE_VALUES = /<(file|dir)>/;
 
 interface Typed {
   readonly command: AnyCommand | undefined;
-  /** Without options and their values, up to the cursor. */
+  /** The number of arguments up to the cursor, without options and their values. */
   readonly positions: number;
   /** The option whose value is at the cursor, as its flags. */
   readonly option: string | undefined;

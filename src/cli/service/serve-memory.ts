@@ -17,7 +17,7 @@ export async function serveMemory(call: ServiceCall, port: number): Promise<numb
   const { options, around } = call;
   options.refuse(NOT_IN_MEMORY, '--memory serves a catalog in memory, on this machine alone.');
   if (options.flag('create')) throw new UsageError('--create means nothing beside --memory.');
-  // The other commands start faster without fixtures.
+  // Imported only here, so that other commands start faster.
   const { fixture } = await import('../../testing/index.ts');
   const ids = options.choice('ids', ['random', 'sequential']);
   const [seed, clock] = [options.text('seed'), options.text('clock')];

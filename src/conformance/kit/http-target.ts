@@ -33,11 +33,11 @@ import type { RawAnswer, ServerTarget, Target } from './target.ts';
 
 /** A server that asks to come again is asked so often. */
 const ATTEMPTS = 4;
-/** "The client should wait and retry", and its like of servers that count requests. */
+/** 503 and 429, by which the protocol and servers that limit requests ask a client to wait and retry. */
 const COME_AGAIN: ReadonlySet<number> = new Set([429, 503]);
 const MOST_WAIT_MS = 5000;
 
-/** Throws InvalidInput where the address or a header cannot be used. Sends nothing. */
+/** Throws InvalidInput for an address or a header that cannot be used. It sends nothing yet. */
 export function httpTarget(server: ServerTarget, env: Env = systemEnv): Target {
   const { uri, headers = {}, fetch, timeoutMs = 10_000 } = server;
   const settings = clientSettings({ uri, headers, timeoutMs, ...(fetch && { fetch }) });

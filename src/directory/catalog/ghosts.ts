@@ -81,7 +81,7 @@ async function clearGhost(catalog: Catalog, id: ObjectPath, folder: string): Pro
   });
 }
 
-/** Renames a folder to the place of a table, which a ghost may hold. */
+/** Renames a folder to the place of a table, even if a ghost stands there. */
 export async function moveToPlace(
   catalog: Catalog,
   id: ObjectPath,

@@ -134,7 +134,7 @@ export async function lanceTarget(
   if (!isOfMain || !isDirspaceError(error, 'TableVersionNotFound')) throw error;
   const table = await requireTable(catalog, named);
   const isOwn = (await newestOfMain(catalog, table)) !== undefined;
-  // Outside of the root nothing is looked at: whoever opens the table finds out.
+  // Places outside the root are not looked at here; opening the table shows what is there.
   const isAway = lanceHome(table) === undefined;
   const isThere = isAway || (await lanceVersion(catalog, table, version)) !== undefined;
   if (isOwn) throw error;

@@ -26,7 +26,7 @@ export async function withoutVersion(catalog: Catalog, table: Table): Promise<Di
 }
 
 /**
- * For those who are about to write the first version of a table: not where files are already.
+ * Called before the first version of a table is written: refuses a folder that holds files already.
  * @throws TableAlreadyExists in mode Create, Unsupported where they are Lance's, InvalidTableState
  */
 export async function refuseStorage(

@@ -98,7 +98,7 @@ const optionsOf = (request: CreateTableIndexRequest): Partial<CreateTableIndexRe
     ),
   );
 
-/** LanceDB's clients send these with the values that mean nothing here. */
+/** LanceDB's clients always send these; with these values they mean nothing here. */
 const TEXT_DEFAULTS: Readonly<Record<string, readonly unknown[]>> = {
   block_size: [128],
   lance_tokenizer: ['text'],

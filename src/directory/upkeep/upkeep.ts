@@ -79,7 +79,7 @@ export async function optimizeTable(
   const { branch } = await resolveTarget(catalog, request, 'branch');
   const newest = (await branch.head())?.snapshot;
   const compaction = await compactBranch(catalog, branch, newest, request, options);
-  // Asked of the version before: a failure after the compaction would hide that it is done.
+  // Read before the compaction: a failure after it would hide that the compaction was done.
   const hasIndexes = newest?.manifest.indexes !== undefined;
   const indexed = dryRun || !hasIndexes ? undefined : await updateIndexesOf(branch, options);
   const version = indexed ?? compaction?.version;

@@ -38,7 +38,7 @@ export interface ColumnParts {
   readonly buffers: readonly number[];
   /** How many data buffers each view column among them has. */
   readonly views: readonly number[];
-  /** Undefined where buffers lie in the column as they are. */
+  /** Undefined if the buffers are stored uncompressed. */
   readonly forms?: readonly BufferForm[] | undefined;
   /** Whether its offsets take twice the bytes of those of its type. */
   readonly isWide?: boolean;

@@ -62,7 +62,7 @@ export function* readRows(
     return readColumn(type, chunk, pages, buffers, rows, dictionaries);
   });
   const results = readers.map(() => undefined as Data | undefined);
-  // All columns ask together, so that the number of waits does not grow with their number.
+  // All columns ask for bytes together, so that reading many columns waits no more often than reading one.
   let asking = readers.map((reader, at) => ({ at, reader, step: reader.next() }));
   while (asking.length > 0) {
     const ranges = asking.flatMap(({ step }) => (step.done ? [] : step.value));

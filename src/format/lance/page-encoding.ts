@@ -145,7 +145,7 @@ function written(members: ProtoMembers): Uint8Array {
   return into.finish().slice();
 }
 
-/** Encodings by type and form: of most columns they are the same in every fragment. */
+/** Caches encodings by type and form, because those of most columns are the same in every fragment. */
 const kept = new WeakMap<DataType, (Uint8Array | undefined)[]>();
 
 /**

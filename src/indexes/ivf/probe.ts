@@ -54,7 +54,7 @@ const MOST_SUM = 65_535;
 /** Four bytes are added as a byte. */
 const MOST_BYTE = 63;
 /**
- * The share of the nearest that the partitions searched have to hold, by what is known of these.
+ * The share of the nearest rows that the searched partitions have to hold, as estimated.
  */
 const ENOUGH = 0.9;
 /** After the last partition that held one of the nearest, so many more are searched. */

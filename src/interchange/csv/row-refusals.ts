@@ -28,7 +28,7 @@ const ADVICE: Readonly<Record<RecordProblem, string>> = {
   'open quote': " A file without quotes is read with quote ''.",
 };
 
-/** A sentence after a space. A title above the header makes one column of all. */
+/** Begins with a space. If there is one column, a title line above the header is the likely reason. */
 export const adviceFor = (problem: RecordProblem, columns: number): string =>
   columns === 1 && problem === 'more' ? BEFORE_HEADER : ADVICE[problem];
 

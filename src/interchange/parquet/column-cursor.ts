@@ -41,7 +41,7 @@ export class ColumnCursor {
   readonly #width: number | undefined;
   readonly #store: Store;
   #dictionary: Store | undefined;
-  /** Values of the chunk that are on pages to come, and those of this page that were not looked at. */
+  /** Values of the chunk that are still to come, on later pages and on this one. */
   #ahead: number;
   #left = 0;
   #definitions: Levels | undefined;

@@ -30,7 +30,7 @@ type KernelsFor = (bytes: number) => ZstdKernels | null;
 
 interface Decoders {
   readonly kernels: KernelsFor;
-  /** Decodes frames of `worthBytes` bytes or more in place of the decoder here. */
+  /** A decoder that is used in place of the one here for frames of `worthBytes` bytes or more. */
   readonly other: ZstdDecoder | null;
   /** Decodes long frames beside the event loop. */
   readonly later: LaterZstdDecoder | null;

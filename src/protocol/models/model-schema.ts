@@ -103,7 +103,7 @@ export const union = <Left extends AnySchema, Right extends AnySchema>(
 ): SchemaOf<Static<Left> | Static<Right>> =>
   typed({ anyOf: [left as JsonSchema, right as JsonSchema] });
 
-/** Null is a value of its own here, not another way to leave a member out. */
+/** For members where null is a value, and not the same as leaving the member out. */
 export const nullable = <Value extends AnySchema>(value: Value): SchemaOf<Static<Value> | null> =>
   typed({ anyOf: [value as JsonSchema, { type: 'null' }] });
 

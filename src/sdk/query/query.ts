@@ -49,7 +49,7 @@ export class FilteredQuery<RowType = AnyRow> extends QueryBase<RowType> {
   /** An SQL predicate; rows have to fit every one that was given. */
   where(predicate: string): this {
     const { filter } = this.request;
-    // On lines of their own, so that comments end in them.
+    // Each condition stands on a line of its own, so that a comment at its end hides no other.
     this.request.filter = filter === undefined ? predicate : `(${filter}\n) AND (${predicate}\n)`;
     return this;
   }

@@ -358,7 +358,7 @@ class SocketRequest implements WireRequest {
   }
 }
 
-/** Bytes that are given to a connection at once: so often it tells how much its reader took. */
+/** Most bytes given to a connection at once: after each such piece it is known how much was taken. */
 const WRITE_BYTES = 262_144;
 
 /** Sends pieces as fast as the connection takes them. Rejects as the body fails. */

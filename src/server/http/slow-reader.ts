@@ -9,7 +9,7 @@ import { SLOW_MILLIS, type SlowAnswer } from '../../request-memory.ts';
 const LEAST_RATE = 65_536;
 const WINDOW_BYTES = (LEAST_RATE * SLOW_MILLIS) / 1_000;
 
-/** Counts the time that is spent waiting for one reader, or sender, for each so many bytes. */
+/** Counts the time spent waiting for one reader or sender; it starts again after each `WINDOW_BYTES` bytes. */
 export class ReaderPace implements SlowAnswer {
   readonly #now: () => number;
   readonly #end: () => void;

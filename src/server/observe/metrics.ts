@@ -208,7 +208,7 @@ function endOf({ progress, brokenOff }: RequestState, status: number): string {
   return brokenOff === undefined ? String(status) : 'broken';
 }
 
-/** The name of the server's limit that a failure tells of. */
+/** The name of the limit of the server that a request has run into. */
 function limitOf(failure: unknown): string | undefined {
   if (failure instanceof RequestTimeout) return failure.limit;
   if (!isDirspaceError(failure)) return undefined;

@@ -213,7 +213,7 @@ function appliedNode(bound: Bound, children: readonly Column[], frame: Frame): C
 /** Bytes of a list and of each of its items, as JavaScript keeps them. */
 const LIST_OVERHEAD = 32;
 const REFERENCE = 8;
-/** Items of lists that are made between two steps. */
+/** Items of lists that are computed in one step. */
 const STEP_ITEMS = 1 << 16;
 
 /** A list of constants is made once for all rows. */

@@ -44,7 +44,7 @@ export async function putIfAbsent(
   }
 }
 
-/** Another name for an object that is there and never changes. */
+/** Gives an existing object, which must never change, another name. */
 export async function linkObject(disk: Disk, from: string, to: string): Promise<boolean> {
   const [source, target] = [absolutePath(disk, from), absolutePath(disk, to)];
   const folder = parentFolder(to);

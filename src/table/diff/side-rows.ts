@@ -27,7 +27,7 @@ export interface SideRows {
   readonly offsetOf: (row: number) => number;
 }
 
-/** A fragment, and its deleted rows in the other version where only those are of interest. */
+/** A fragment, and the rows of it that the other version has deleted if only those may differ. */
 interface Candidate {
   readonly entry: FragmentEntry;
   readonly deletedThere: DeletedRows | undefined;

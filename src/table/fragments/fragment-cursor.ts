@@ -59,7 +59,7 @@ export class FragmentCursor {
   #entry = 0;
   /** Live rows before the entry, run or chunk that comes next. */
   #position = 0;
-  /** The run after the blocks that were read last, and how many those were. */
+  /** The run that follows the blocks read last, and the number of these blocks. */
   #readTo = -1;
   #readBlocks = 0;
   /** Entries of runs of the current chunk that were read with one before them. */

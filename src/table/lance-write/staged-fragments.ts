@@ -49,7 +49,7 @@ export interface PlannedFragment {
   readonly places: ReadonlyMap<number, PlaceOfField>;
   /** Rows that are deleted now; undefined where those of before are. */
   readonly deletion: ParsedDeletion | undefined;
-  /** How the client calls the files from now on; undefined where it calls them as before. */
+  /** The names that the client uses for the files from this version on; undefined if they are unchanged. */
   readonly origin: readonly LanceFileEntry[] | undefined;
 }
 

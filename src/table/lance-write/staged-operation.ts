@@ -220,7 +220,7 @@ const isSameField = (one: ParsedField, other: ParsedField | undefined): boolean 
   one.logicalType === other.logicalType &&
   one.nullable === other.nullable;
 
-/** A column gets another type by a new one in its place; none goes, and others come behind. */
+/** Refuses a column that is gone or elsewhere. A new field in its place, of another type, is allowed. */
 function requireColumnsStay(change: StagedChange): void {
   const { base, schema } = change;
   for (const [at, { id, field }] of base.fields.entries()) {

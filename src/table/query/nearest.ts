@@ -114,7 +114,7 @@ interface WholeBatch {
   readonly position: number;
   readonly selection: Uint32Array | undefined;
   readonly data: Data;
-  /** By which its sketch is kept; undefined where there is one, or never will be. */
+  /** The key under which a sketch of it can be kept; undefined if there is one already, or cannot be one. */
   readonly key: string | undefined;
   /** Whether the array itself is worth keeping for the kernels. */
   readonly again: boolean;

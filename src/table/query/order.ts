@@ -121,7 +121,7 @@ async function firstByIndex(
   });
 }
 
-/** Finds which rows that the plan's indexes name are live and match its predicate. */
+/** Finds which of the rows named by the plan's indexes are live and match its predicate. */
 async function matchingAmong(plan: ScanPlan): Promise<FragmentRows> {
   const found = new Map<number, number[]>();
   const isNeedless = ({ id }: FragmentEntry): boolean => plan.indexed?.covered.has(id) !== true;

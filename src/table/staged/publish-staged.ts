@@ -44,7 +44,7 @@ export async function publishStaged(
 }
 
 /**
- * Does the same as publishStaged, but Lance is told what the manifest says.
+ * Publishes a staged manifest as it is, with what it says for Lance.
  * @throws ConcurrentModification
  */
 export async function publishUnchanged(

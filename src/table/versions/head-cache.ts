@@ -32,7 +32,7 @@ export interface KnownRecord {
 /** Sorted, without repeats. */
 export interface SortedNames {
   readonly names: readonly string[];
-  /** By place: 1 where the marker that makes it a table or a namespace was seen, 0 elsewhere. */
+  /** For each name 1 if the marker of its table or namespace was seen, otherwise 0. */
   readonly seen: Uint8Array;
 }
 

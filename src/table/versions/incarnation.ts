@@ -37,7 +37,7 @@ export function tableNamed(engine: Engine, folder: string): NamedInErrors {
 interface NamedInErrors {
   /** The words that follow "the table" in messages. */
   readonly name: string;
-  /** The same for messages that `errorNaming` words. */
+  /** The same for messages that are built by `errorNaming`. */
   readonly named: (show: ShowId) => string;
   readonly details: { readonly id?: ObjectPath };
 }

@@ -17,7 +17,7 @@ export class Scratch {
   readonly #free: Uint8Array[] = [];
   #bytes = 0;
 
-  /** At least so many bytes, at an address that is a multiple of 8, of any content. */
+  /** A buffer of at least so many bytes, aligned to 8, whose content is undefined. */
   take(bytes: number): Uint8Array {
     let at = -1;
     for (const [index, { byteLength }] of this.#free.entries()) {

@@ -35,7 +35,7 @@ export class DeletionFiles {
   readonly #folder: string;
   readonly #writes: Promise<void>[] = [];
   readonly #entries = new Map<number, DeletionEntry>();
-  /** A turn later the manifest is written too, and one commit of the disk's journal carries all. */
+  /** Flushed one turn later, when the manifest is written too, so that one commit of the disk's journal carries both. */
   readonly #flushing: Promise<void> = nextRound();
   #waiting: Waiting[] = [];
   #waitingRows = 0;

@@ -40,7 +40,7 @@ type Report = (position: number, path: string, type: DataType) => never;
 export function requiredIds(fields: readonly IdentifiedField[]): Set<number> {
   const ids = new Set<number>();
   const collect = ({ id, field, children }: IdentifiedField): void => {
-    // A field of the null type holds nothing else, whatever it says.
+    // A field of the null type holds only nulls, even if it is declared as not nullable.
     if (!field.nullable && !DataType.isNull(field.type)) ids.add(id);
     children.forEach(collect);
   };

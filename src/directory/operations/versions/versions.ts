@@ -41,7 +41,7 @@ import {
   stagedForLance,
 } from './lance-versions.ts';
 
-/** Lance asks for one. More of a page would make a file for each version of a long history. */
+/** Most versions of a page with manifests for Lance, each of which may be a new file. */
 const MOST_FOR_LANCE = 100;
 
 export async function listTableVersions(
