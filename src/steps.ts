@@ -57,7 +57,7 @@ export async function runSteps<Result>(steps: WaitingSteps<Result>, pause: Pause
 
 const MILLISECONDS = 8;
 
-/** For work of no request: lets the event loop go round after a few milliseconds. */
+/** A pause for work that belongs to no request: lets other work run every few milliseconds. */
 export function plainPause(): Pause {
   let start = systemEnv.now();
   return () => {

@@ -92,7 +92,7 @@ class SmallCopies {
   #to = 0;
   #copy: ArrayBufferLike | undefined;
   #bytes = 0;
-  /** Of most columns the bitmap of nulls. */
+  /** An empty buffer, as most columns have one in place of a null bitmap. */
   readonly #empty = new Uint8Array(0);
 
   /** False for a column that is too long; it is left out. */

@@ -20,7 +20,7 @@ interface Place {
 export interface CacheSurroundings extends Place {
   /** The user's number; undefined on Windows. */
   user: number | undefined;
-  /** Of `node:module`, from Node 22.8 on. */
+  /** The function `enableCompileCache` of `node:module`, from Node 22.8 on. */
   enable: ((folder: string) => unknown) | undefined;
 }
 

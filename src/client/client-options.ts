@@ -1,8 +1,7 @@
 /**
  * Defines the options of the REST client (`RestOptions`), such as address, headers, timeouts and
- * retries, and the type `Fetch`. `clientSettings` validates them and fills in the defaults.
- * `checkHeader` validates one header, and refuses those that belong to the connection or describe
- * the body. Error messages show no header values and no credentials.
+ * retries, checks them, and fills in the defaults. Headers that belong to the connection or
+ * describe the body are refused. Error messages show no header values and no credentials.
  */
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

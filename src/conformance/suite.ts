@@ -40,7 +40,7 @@ export interface CaseResult {
   /** The sentence of the protocol that the case rests on. */
   readonly basis: string;
   readonly milliseconds: number;
-  /** Of a case that failed or differs. */
+  /** Set for a case that failed or differs. */
   readonly expected?: string;
   readonly got?: string;
   /** Why the case was not decided or not run, or is not implemented. */

@@ -56,7 +56,7 @@ export interface FileRows {
 
 export interface FileFormat {
   readonly name: string;
-  /** In small letters, with the dot. */
+  /** Endings of file names in lower case, with the dot. */
   readonly endings: readonly string[];
   /** Whether its files have columns with types, as opposed to objects of any. */
   readonly isArrow: boolean;

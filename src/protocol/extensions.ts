@@ -102,7 +102,7 @@ export interface CloneTableRequest {
   readonly source_tag?: string;
   /** False copies all files; otherwise both tables share them on the disk. */
   readonly is_shallow?: boolean;
-  /** Those of the other table, and these in their place. */
+  /** Properties that replace those of the other table. */
   readonly properties?: Readonly<Record<string, string>>;
 }
 

@@ -32,7 +32,7 @@ export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
 
 const folded = (word: string): string => word.replaceAll('_', '').toLowerCase();
 
-/** As callers of the SDK and its documents write it. */
+/** The word in snake_case, as the SDK and its documentation write it. */
 const inSnakeCase = (word: string): string =>
   word.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();
 

@@ -10,7 +10,7 @@ export interface QueryMember {
   /** A `string-map` is one parameter that holds a JSON object of strings. */
   readonly type: 'string' | 'integer' | 'boolean' | 'string-map';
   readonly required?: true;
-  /** What leaving it out means; nothing fills it in. */
+  /** The value that a missing member stands for; it is documented, and not filled in. */
   readonly default?: string | boolean;
   /** May be given several times; the member is then an array. */
   readonly repeated?: true;

@@ -1,8 +1,8 @@
 /**
- * Translates queries and RenameTable requests between the catalog's form and the form on the wire:
- * `toWire` before sending, and `fromWire` after receiving. A query on the wire needs a number of
- * rows, so `EVERY_ROW` stands for no limit. `renameTarget` returns the namespace that a rename
- * names. `oftenPassedOver` lists the members of a query that other servers may ignore.
+ * Translates queries and RenameTable requests between the catalog's form and the form on the wire,
+ * where these differ: before sending on the client, and after receiving on the server. For example,
+ * a query on the wire needs a number of rows, so `EVERY_ROW` stands for no limit. `oftenPassedOver`
+ * lists the members of a query that other servers may ignore.
  */
 import { DirspaceError } from '../errors.ts';
 import type { AnyOperation } from './every-operation.ts';

@@ -35,7 +35,7 @@ export interface CreateViewOptions extends CallOptions {
   readonly select?: MaterializedViewSelect;
   /** SQL; the rows of the source that fit. */
   readonly where?: string;
-  /** Rows at most, the first ones of the source that fit. */
+  /** The most rows of the view: the first rows of the source that match. */
   readonly limit?: number;
   /** Of the view; the root if absent. */
   readonly namespacePath?: readonly string[];

@@ -77,7 +77,7 @@ class WordCutter extends StepCutter {
   readonly #most: number;
   readonly #classes: Uint8Array;
   #word = new Uint8Array(64);
-  /** Bytes so far of the run that the last step broke off in, too long for a token; else 0. */
+  /** The bytes read so far of a run that is too long for a token and that the last step did not finish; otherwise 0. */
   #cut = 0;
 
   constructor({ maxTokenLength, lowercase }: TextSettings, taker: TokenTaker) {

@@ -1,9 +1,8 @@
 /**
- * Tells whether the words of a phrase follow each other in a document. `PositionReader` reads the
- * stored positions of a term, and throws BadPostings for damaged bytes. `hasPhrase` compares them
- * in steps, and allows up to `slop` more positions between two words than in the phrase.
- * `PhraseOrder` does this for documents whose words are read block by block. `sealPositions`
- * encodes the positions that postings-builder.ts collects.
+ * Tells whether the words of a phrase follow each other in a document, by the stored positions of
+ * each word; up to `slop` more positions may lie between two words than in the phrase. It works in
+ * steps. It also encodes the positions that postings-builder.ts collects. Damaged bytes throw
+ * BadPostings.
  */
 import { BLOCK, type BlockReader, bad, NumberReader } from './postings.ts';
 import type { PlannedPhrase } from './search-plan.ts';

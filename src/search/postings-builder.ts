@@ -1,9 +1,8 @@
 /**
- * `PostingsBuilder` makes the postings of a full-text index, the lists of the documents that
- * contain each term. It reads the texts of documents one after the other, in steps. `order` then
- * lists their terms in byte order, and `postingsOf` returns the stored form of a term's postings.
- * They are held in memory in that form, about two bytes each. Callers bound the memory by
- * `heldBytes`.
+ * `PostingsBuilder` makes the postings of a full-text index, which list the documents that contain
+ * each term. It reads the texts of documents one after the other, in steps, and holds the postings
+ * in memory in their stored form, about two bytes each. Afterwards the terms can be listed in byte
+ * order with their postings. Callers bound the memory by `heldBytes`.
  */
 import { DirspaceError } from '../errors.ts';
 import { ByteStreams } from './byte-streams.ts';

@@ -1,9 +1,8 @@
 /**
  * `SearchPlan` is a full-text query compiled against the columns that it searches. It cuts the
  * query into words with each column's tokenizer and numbers the distinct terms. The reader of texts
- * or of an index counts these terms in a document, and `scorer` scores the document. `expand` gives
- * fuzzy words and prefixes the terms that they stand for. `weights` prepares simple queries for the
- * faster scoring of sum-segment.ts.
+ * or of an index counts these terms in a document, and the plan's scorer turns the counts into a
+ * score. Fuzzy words and prefixes get their terms later, from the texts or the index (`expand`).
  */
 import { DirspaceError } from '../errors.ts';
 import type { Pause } from '../steps.ts';

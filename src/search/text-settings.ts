@@ -1,9 +1,8 @@
 /**
- * Defines the settings by which a text becomes words (`TextSettings`). `textSettings` reads them by
- * the names of the protocol and of LanceDB's index details, and fills in defaults
- * (`DEFAULT_SETTINGS`). It throws InvalidInput for unknown names and for numbers out of bounds, and
- * Unsupported for jieba, lindera and stems without a stemmer. `settingsMembers` is its inverse, in
- * LanceDB's names.
+ * Defines the settings by which a text becomes words (`TextSettings`): tokenizer, letter case,
+ * stems, stop words and the like. They are read by the names of the protocol and of LanceDB's index
+ * details, with defaults for absent ones. Unknown names and numbers out of bounds throw
+ * InvalidInput; jieba, lindera and stems without a stemmer throw Unsupported.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

@@ -116,7 +116,7 @@ const usedBefore = (first: string, now: string): DirspaceError =>
     { details: { first, now } },
   );
 
-/** As much of a digest as tells requests apart. */
+/** Digits of a digest that messages show, enough to tell requests apart. */
 const SHOWN = 12;
 const shown = (fingerprint: string): string => fingerprint.slice(0, SHOWN);
 

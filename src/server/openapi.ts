@@ -273,7 +273,7 @@ function sharedParameters(): Json {
   };
 }
 
-/** By the name of each header. */
+/** The parameters of routing headers, by the name of each header. */
 function routingParameters({ headers, prefixHeaders }: RoutingHeaders): Record<string, Json> {
   const all = [
     ...headers.map((name) => [name, 'Names the database that the request is for.'] as const),

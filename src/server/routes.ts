@@ -78,7 +78,7 @@ export interface Services {
   readonly databases: Databases;
   readonly identification: Identification;
   readonly arrivals: Arrivals;
-  /** Of operations that look something up, so that no work on rows keeps them waiting, and of all others. */
+  /** One admission for operations that look something up, so that they do not wait for work on rows, and one for all others. */
   readonly admission: { readonly short: Admission; readonly other: Admission };
   readonly limits: Required<Limits>;
   readonly answers: AnswerCache;

@@ -35,7 +35,7 @@ export interface TrialRequest {
 /** A request of an operation, before it is answered. */
 export interface TrialCall {
   readonly operation: AnyOperation;
-  /** What the server would do. */
+  /** Carries the request out as the server would. */
   work(): Promise<HttpAnswer>;
   /** Does something first that may take any time. Its signal is aborted when the caller leaves. */
   untimed(first: (signal: AbortSignal) => Promise<void>): Promise<void>;

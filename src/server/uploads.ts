@@ -265,7 +265,7 @@ class Upload {
     this.#wait();
   }
 
-  /** From now on it stands still. */
+  /** Begins the time after which an upload without new parts ends. */
   #wait(): void {
     clearTimeout(this.#timer);
     const { uploadIdleMs } = this.#limits;

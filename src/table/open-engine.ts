@@ -33,7 +33,7 @@ export interface EngineOptions {
   readonly kept: KeptMemory;
   readonly counters: Counters;
   readonly processes: Processes;
-  /** In place of the default ones. */
+  /** Limits that replace the defaults. */
   readonly limits: Partial<Limits>;
   readonly serverMemory: ServerMemory | undefined;
   /** Asked for every commit: whether it goes through the version operations. */

@@ -1,8 +1,8 @@
 /**
  * Converts between JavaScript numbers and half-precision floats (IEEE 754 binary16), because some
- * supported releases of Node have no Float16Array. `storeHalf` writes the nearest half into an
- * array, ties to even, and tells whether it is exact. `halfValue`, `halfValues` and
- * `halvesToFloats` decode halves; `nearestHalf` rounds a number to one.
+ * supported releases of Node have no Float16Array. Writing rounds to the nearest half, ties to
+ * even, and tells whether it was exact (`storeHalf`). Single values and whole arrays can be
+ * decoded.
  */
 
 /** Numbers of this size or more round to infinity. */

@@ -102,7 +102,7 @@ async function list({ connection, signal }: Call, path: string[]): Promise<Listi
   return { path, namespaces, tables: await connection.tableNames(path, { signal }) };
 }
 
-/** Of a namespace and of all below it. */
+/** Lists a namespace and all namespaces below it. */
 export async function everyListing(call: Call, path: string[]): Promise<Listing[]> {
   const listings: Listing[] = [];
   await descend(call, path, listings);

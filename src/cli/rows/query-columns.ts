@@ -1,8 +1,7 @@
 /**
- * Parses which columns the commands `query` and `export` show, and in which order.
- * `selectedColumns` parses the option `-s`, and `orderings` parses the option `--sort`. Each may be
- * given several times, or as a list with commas. The table's column names decide where a text could
- * be read in two ways.
+ * Parses which columns the commands `query` and `export` show (`-s`), and by which the rows are
+ * ordered (`--sort`). Each option may be given several times, or as a list with commas. The table's
+ * column names decide where a text could be read in two ways.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

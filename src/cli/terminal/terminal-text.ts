@@ -1,7 +1,7 @@
 /**
- * Makes text safe for terminals by escaping control characters and the characters that embed or
- * override the direction of text. `visible` returns one line, `visibleLines` keeps line breaks, and
- * `safeJson` keeps JSON valid. `cut` shortens text to a number of terminal columns.
+ * Makes text safe for terminals: control characters, and characters that embed or override the
+ * direction of text, are escaped. Texts become one line, keep their line breaks, or stay valid
+ * JSON. `cut` shortens a text to a number of terminal columns.
  */
 import { graphemes, widthOf } from '../../display-width.ts';
 

@@ -1,8 +1,7 @@
 /**
- * Lists tables and namespaces in the order of their names. `tablesIn` and `namespacesIn` list those
- * in one namespace, and `allTables` all tables below one. A missing namespace gives an empty list.
- * The names in a folder are cached as long as the folder does not change. `tableFoldersIn` lists
- * folders that are named like tables, and `isTable` tells whether one is a table.
+ * Lists the tables and namespaces of a catalog in the order of their names: those in one namespace,
+ * or all tables below one. A missing namespace gives an empty list. The names in a folder are
+ * cached as long as the folder does not change.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

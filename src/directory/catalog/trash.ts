@@ -1,7 +1,7 @@
 /**
- * Carries out the operations of the trash. `listTrash` lists it, `undropTable` brings a table back,
- * and `purgeTrash` removes entries on request. `sweepTrash` removes the entries whose retention is
- * over. If the catalog keeps no trash, `settleDrop` does so right after the drop. trash-entries.ts
+ * Carries out the operations of the trash: listing it, bringing a table back, and removing entries
+ * on request. Entries whose retention is over are removed in the background (`sweepTrash`); in a
+ * catalog that keeps no trash, dropped objects are removed right after the drop. trash-entries.ts
  * creates and reads entries.
  */
 

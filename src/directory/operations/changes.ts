@@ -169,7 +169,7 @@ const mergeAnswer = (
 
 export interface Change {
   readonly branch: Branch;
-  /** What the same call committed before. */
+  /** The version that an earlier, identical request committed; undefined for a first one. */
   readonly repeated: Snapshot | undefined;
 }
 

@@ -60,7 +60,7 @@ export const BLOCKS_MEMBER = '],"blocks":';
 /** Where the first block begins. */
 export const FIRST_BLOCK: number = CHECKSUM_BYTES + FRAGMENTS_MEMBER.length;
 
-/** Those of `fragments` from `from` to before `to`. */
+/** Counts and ids of the fragments from `from` to before `to`. */
 export function extentOf(
   fragments: readonly FragmentEntry[],
   from = 0,

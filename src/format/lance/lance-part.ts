@@ -208,7 +208,7 @@ interface KnownPart {
 }
 
 interface LanceSchema {
-  /** Of all fields that Lance sees, depth first. */
+  /** The ids of all fields that Lance sees, depth first. */
   readonly ids: readonly number[];
   /** The fields as the file says them. */
   readonly members: Uint8Array;

@@ -179,7 +179,7 @@ export interface Page {
   readonly priority: number;
 }
 
-/** Of columns that need no more than their pages. */
+/** The encoding of columns that consist of their pages alone. */
 const PLAIN_COLUMN = written((into) => {
   into.message(
     1,

@@ -1,8 +1,7 @@
 /**
- * Defines how an IVF index lays out vectors in blocks of 32 rows. `lengthOf` is the number of
- * elements of a vector after the rotation of turning.ts. `blockBytes` is the size of a block, and
- * `rowBytes` the size of the values kept for each row. Vectors of more than `MOST_ELEMENTS`
- * elements have no index. docs/on-disk-format.md describes the layouts.
+ * Defines how an IVF index lays out vectors in blocks of 32 rows: the number of elements after the
+ * rotation of turning.ts, and the sizes of blocks and of the values kept for each row. Vectors of
+ * more than `MOST_ELEMENTS` elements have no index. docs/on-disk-format.md describes the layouts.
  */
 
 export const BLOCK_ROWS = 32;

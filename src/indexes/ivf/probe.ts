@@ -362,7 +362,7 @@ interface Factors {
   readonly slope: number;
   readonly offset: number;
   readonly reach: number;
-  /** What products with the query count in distances. */
+  /** The factor by which products with the query enter a distance. */
   readonly times: number;
 }
 

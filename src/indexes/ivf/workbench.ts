@@ -1,8 +1,8 @@
 /**
- * `Workbench` prepares rows for an IVF index in the memory of the WebAssembly kernels. `load`
- * brings blocks of rows there, `turn` rotates them, and `assign` finds the nearest centroid of
- * each. Rows are compared as whole numbers of 16 bits, so a row between two centroids may get
- * either. `measure` looks at a sample first and sets the scale.
+ * `Workbench` prepares rows for an IVF index in the memory of the WebAssembly kernels. Blocks of
+ * rows are loaded there, rotated, and assigned to the nearest centroid. Rows are compared as whole
+ * numbers of 16 bits, whose scale is set by a sample, so a row between two centroids may get
+ * either.
  */
 import { type PartitionKernels, reserve } from '../../vector/index.ts';
 import { signsOf, spanOf } from './turning.ts';

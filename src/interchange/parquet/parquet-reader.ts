@@ -174,7 +174,7 @@ class GroupReader {
     return recordBatch(this.#schema, columns, rows);
   }
 
-  /** What decodes much yields to other work now and then. */
+  /** Lets other work run from time to time while much is decoded. */
   async #turn(): Promise<void> {
     this.#signal?.throwIfAborted();
     const waiting = this.#pause();

@@ -1,7 +1,6 @@
 /**
- * Builds encoding tables for Zstandard's finite state entropy (FSE). `fseNormalised` scales counts
- * to the size of a table, `fseEncodeTable` builds the table, and `writeFseTable` writes its
- * description. `fseStream` encodes the few weights of a Huffman code with two states.
+ * Builds encoding tables for Zstandard's finite state entropy (FSE), and writes their descriptions
+ * as a block holds them. It also encodes the few weights of a Huffman code with two states.
  * zstd-tables.ts has the inverse, and zstd.wat encodes sequences.
  */
 

@@ -16,7 +16,7 @@ import {
 import { DirspaceError } from '../../errors.ts';
 import { showValue } from './show-value.ts';
 
-/** Where the values of one column come from. Only asked when something does not fit. */
+/** The place of a column in the caller's data, for messages about values that do not fit. */
 export interface Place {
   readonly nullable: boolean;
   /** Row of the whole input, counted from 0. */

@@ -1,8 +1,8 @@
 /**
- * `ArrowRebuilder` turns tables, batches and vectors of another copy of apache-arrow into record
- * batches of this package's copy. `isArrowLike`, `isTableLike` and `isBatchLike` recognise such
- * objects. It shares buffers that fit as they are; buffer-views.ts copies or refuses the others.
- * Data that lacks a part throws InvalidInput.
+ * Turns tables, batches and vectors of another copy of apache-arrow into record batches of this
+ * package's copy, so that a program may use a release of its own. Such objects are recognised by
+ * their structure. Buffers that fit as they are stay shared; buffer-views.ts copies or refuses the
+ * others. Data that lacks a part throws InvalidInput.
  */
 import {
   type Data,

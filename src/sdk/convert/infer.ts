@@ -44,7 +44,7 @@ type Guess =
   /** Without `fixed`, values of differing lengths make it a list. */
   | { kind: 'vector'; item: DataType; size: number; fixed: boolean; ragged: boolean };
 
-/** Where in the rows a guess stands. */
+/** The place in the rows at which a guess was made. */
 interface Spot {
   readonly path: string;
   readonly name: string;

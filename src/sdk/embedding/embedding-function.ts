@@ -1,8 +1,9 @@
 /**
- * Defines `EmbeddingFunction`, the base class of functions that turn values into vectors, and
- * `TextEmbeddingFunction` for texts. A table's schema stores the options of a function, so secrets
- * must not be among them; `resolveVariables` replaces references to variables by their values.
- * `sourceField` and `vectorField` declare the columns of values and vectors.
+ * Defines the base classes of embedding functions, which turn values into vectors:
+ * `EmbeddingFunction`, and `TextEmbeddingFunction` for texts. A table's schema stores the options
+ * of a function, so secrets must not be among them; an option may refer to a variable instead,
+ * whose value each process sets. `sourceField` and `vectorField` declare the columns of values and
+ * vectors.
  */
 import { DataType, Field, FixedSizeList, type Float, Float32, Utf8 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `CatalogJob` is work that a catalog carries out in the background; its facts are those of the
- * catalog's last answer. `beginThere` begins one. `carriedOut` also waits for its result, and
- * cancels the job if waiting fails. Both return undefined if the catalog has no jobs or the program
- * reads its files itself. `follow` reports progress until the job has ended.
+ * `CatalogJob` is a job that the catalog carries out, for example on a server; its facts are those
+ * of the catalog's last answer. Operations that may take long are begun as such jobs, so that their
+ * progress can be followed and they can be cancelled. They run directly instead if the catalog has
+ * no jobs, or if the program reads its files itself.
  */
 import type { Env } from '../../env.ts';
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../../errors.ts';

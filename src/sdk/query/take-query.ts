@@ -1,8 +1,7 @@
 /**
  * `TakeQuery` reads rows by id or position, in the order asked for and with repeats; missing rows
  * are left out. If the catalog cannot take rows, it queries them by a predicate, and pick-rows.ts
- * orders the result; `explainPlan` and `analyzePlan` describe that query. `rowNumbers` converts ids
- * or positions to bigints.
+ * orders the result; the plans that it describes are those of that query.
  */
 import { handedOut, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -127,7 +127,7 @@ export class PrefixQuery implements FullTextQuery {
   }
 }
 
-/** Rows of one query, those of another with a lower score. */
+/** Finds the rows of one query, and lowers the score of those that also match another. */
 export class BoostQuery implements FullTextQuery {
   readonly inner: FtsQuery;
 

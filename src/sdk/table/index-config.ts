@@ -19,7 +19,7 @@ export type IndexParameters = Omit<
 >;
 
 interface VectorIndexOptions {
-  /** Of each segment; a quarter of the root of its rows if absent. */
+  /** Partitions of each segment; a quarter of the square root of its rows if absent. */
   readonly numPartitions?: number;
   /** Of the searches that use it; l2 if absent. */
   readonly distanceType?: 'l2' | 'cosine' | 'dot';

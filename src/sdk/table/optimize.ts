@@ -56,7 +56,7 @@ export interface OptimizeOptions extends CallOptions {
   }) => void;
 }
 
-/** What fragments should be like. */
+/** The goals of compaction: how large fragments become, and when they are rewritten. */
 export interface CompactionOptions {
   /** Rows of a fragment, at most; about a million if absent. */
   readonly targetRows?: number;

@@ -1,8 +1,8 @@
 /**
  * Defines `Call`, one call of an operation as a value, and `Caller`, a function that carries it
- * out. `callerOf` makes a Caller for a catalog; scope.ts, permissions.ts and table-ids.ts wrap it
- * in further Callers. `addressedParts` lists the parts of a call for which permissions are checked,
- * such as the tables that a statement reads.
+ * out. So scope.ts, permissions.ts and table-ids.ts can wrap the function that calls a catalog in
+ * further ones. `addressedParts` lists the parts of a call for which permissions are checked, such
+ * as the tables that a statement reads.
  */
 import type { ArrowBody } from '../../arrow/index.ts';
 import {

@@ -165,7 +165,7 @@ function errorBelow(error: unknown, prefix: ObjectPath, { operation }: Call): un
   });
 }
 
-/** As SQL writes the names of tables. */
+/** Removes the prefix from names of tables and namespaces in a message that writes them as SQL does. */
 const tablesBelow = (message: string, prefix: ObjectPath): string =>
   ['table ', 'namespace '].reduce(
     (told, kind) => told.replaceAll(`${kind}${formatTable(prefix)}.`, kind),

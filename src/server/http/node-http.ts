@@ -50,7 +50,7 @@ const MOST_BEHIND = 16;
 /** How long the connection of a refused CONNECT stays for its caller to read the answer. */
 const REFUSED_MILLIS = 2_000;
 
-/** What Node's parser calls them, and the status that says so. */
+/** Codes of errors of Node's parser, and the status that answers each. */
 const CLIENT_ERRORS: Readonly<Record<string, 408 | 431>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_HEADER_OVERFLOW: 431,

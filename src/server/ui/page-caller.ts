@@ -49,7 +49,7 @@ export const PAGE_OPERATIONS = [
 
 export interface PageCaller {
   readonly principal: Principal;
-  /** What tells the answers for this caller from those for others. */
+  /** A key that is equal for callers with the same rights, and differs for others. */
   readonly scope: string;
   readonly signal: AbortSignal;
   call<Op extends PageOperation>(operation: Op, request: RequestOf<Op>): Promise<ResponseOf<Op>>;

@@ -1,8 +1,7 @@
 /**
  * Binds a syntax tree to a schema: it resolves columns, checks types, inserts conversions and
- * computes constants. `bindExpression` binds any expression, and `bindPredicate` binds a condition.
- * Long conditions and long IN lists are bound in steps (`bindTerms`, `prepareLists`), so that they
- * do not block the event loop. Unknown columns throw TableColumnNotFound, and types that do not fit
+ * computes constants. Long conditions and long IN lists are bound in steps, so that they do not
+ * block the event loop. Unknown columns throw TableColumnNotFound, and types that do not fit
  * InvalidInput.
  */
 import { DataType, Null as NullType, type Schema } from '../../arrow/index.ts';

@@ -1,7 +1,6 @@
 /**
- * Converts a column of truth values to the numbers of the true rows (`selectedRows`) or to their
- * count (`countSelected`). `rowsWhere` returns either the true rows or all others, and `everyRow`
- * returns the numbers of all rows. Unknown counts as not true.
+ * Converts a column of truth values to the numbers of the true rows, or to their count. Unknown
+ * counts as not true. `rowsWhere` may also return all other rows.
  */
 import { TRUE } from '../typed/index.ts';
 import { numberKernels } from './number-kernels.ts';

@@ -37,7 +37,7 @@ function ownWeight(node: Bound): number {
   return WEIGHTS[node.kind] ?? 1;
 }
 
-/** Of each state of a pattern's automaton, as finding out a successor takes each one once. */
+/** The weight of each state of a pattern's automaton, because computing a successor visits each one once. */
 const STATE_WEIGHT = 16;
 /** The weight of a regular expression that comes from a column, and is compiled for each row. */
 const ROW_PATTERN_WEIGHT = 4096;

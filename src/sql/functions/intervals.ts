@@ -1,8 +1,7 @@
 /**
- * Moves dates and timestamps by intervals, and computes with intervals. `moveTimestamp` adds months
- * by the calendar, then days, and then nanoseconds. Months and days follow the clock of the
- * timestamp's time zone. `moveDate` adds months and days only. `negateInterval` and `sumIntervals`
- * compute intervals. A date or timestamp out of range throws InvalidInput.
+ * Moves dates and timestamps by intervals, and negates and adds intervals. Months are added by the
+ * calendar first, then days, both by the clock of the timestamp's time zone, and then nanoseconds;
+ * dates move by months and days only. A date or timestamp out of range throws InvalidInput.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

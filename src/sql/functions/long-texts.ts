@@ -106,7 +106,7 @@ function skipStart(text: string, drop: Set<number>, start: number, until: number
   return from;
 }
 
-/** From `end` backwards to `until`, of a text that begins at `from`. */
+/** Goes backwards from `end` to `until`, in a text that begins at `from`. */
 function skipEnd(
   text: string,
   drop: Set<number>,

@@ -1,7 +1,7 @@
 /**
- * Defines `Frame`, the rows that an expression is evaluated over. `BatchFrame` loads the columns of
- * a batch on first use, and `NarrowFrame` selects rows of another frame. Other frames hold the
- * entries of a dictionary, or one row for computing a constant. `_rowid` and `_rowoffset` throw
+ * Defines `Frame`, the rows that an expression is evaluated over. The usual one, `BatchFrame`,
+ * loads the columns of a batch on first use; others select rows of a frame, hold the entries of a
+ * dictionary, or have one row for computing a constant. `_rowid` and `_rowoffset` throw
  * InvalidInput if the caller gave no row numbers. `StepMeter` tells when an evaluation in steps
  * should yield.
  */

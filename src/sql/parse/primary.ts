@@ -98,7 +98,7 @@ function list(parser: Parser, at: number): Expression {
   return indexed(parser, { kind: 'array', items, at });
 }
 
-/** With what follows in brackets, which PostgreSQL takes behind parentheses and columns only. */
+/** Parses the brackets that may follow a value; PostgreSQL allows them after parentheses and columns only. */
 const indexed = (parser: Parser, value: Expression): Expression =>
   parser.isMark('[') ? members(parser, value) : value;
 

@@ -51,7 +51,7 @@ export interface Select extends Located {
   /** DISTINCT ON: the first row of each of their values. */
   readonly distinctOn?: readonly Expression[];
   readonly items: readonly SelectItem[];
-  /** Those of the FROM clause, separated by commas; none without one. */
+  /** The tables of the FROM clause, which commas separate; empty without one. */
   readonly from: readonly TableReference[];
   readonly where?: Expression;
   readonly groupBy: readonly Expression[];

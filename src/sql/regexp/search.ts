@@ -123,7 +123,7 @@ export interface Search {
    * is none.
    */
   readonly all: boolean;
-  /** What `each` does, in parts that take as long as a character takes. */
+  /** The work of `each`, counted in characters that take as long. */
   readonly work?: number;
   each(found: Found): void;
 }

@@ -39,7 +39,7 @@ export class GroupedRows {
     return starts;
   }
 
-  /** In the order in which the rows came. */
+  /** The places of the rows of each group, in the order in which the rows came. */
   *inOrder(): Generator<void, ByGroup> {
     const starts = yield* this.starts();
     const next = starts.slice();

@@ -19,7 +19,7 @@ import { inSlices } from '../../steps.ts';
 /** Rows of the batches that steps make. */
 export const BATCH_ROWS: number = 1 << 16;
 
-/** Rows by the number of their batch and their place in it. */
+/** Names rows by the number of a batch and the row in it. */
 export interface RowPlaces {
   readonly batch: Uint32Array;
   readonly row: Uint32Array;

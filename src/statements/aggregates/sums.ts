@@ -1,8 +1,7 @@
 /**
- * Accumulates sums, averages and deviations of groups. `IntegerSums` adds integers and decimals
- * exactly, `FloatSums` adds doubles row by row, and `Deviations` computes variances by Welford's
- * method. Averages are doubles. `sumCheck` returns a function that throws InvalidInput for a sum
- * that its type cannot hold, and `doublesOf` reads numbers of any type as doubles.
+ * Accumulates sums, averages and deviations of groups. Integers and decimals are added exactly, and
+ * doubles row by row; averages are doubles, and variances are computed by Welford's method. A sum
+ * that its type cannot hold throws InvalidInput.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

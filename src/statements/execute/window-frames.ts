@@ -130,7 +130,7 @@ class Moving {
   #low: number;
   #middle: number;
   #high: number;
-  /** Of the rows from each one before the middle to the middle, the first of them at `#first`. */
+  /** Aggregates of the rows from each row before the middle up to the middle; that of the first row is at `#first`. */
   #before: Value[] = [];
   #first: number;
   #behind: Value = null;

@@ -17,7 +17,7 @@ export interface Partitions {
 /** Rows between two steps. */
 export const STEP_ROWS: number = 1 << 14;
 
-/** Rows from one mark to the next; without marks, row by row. */
+/** Yields runs of rows from one mark to the next; without marks, row by row. */
 export function* runs(
   marks: Uint8Array | undefined,
   begin = 0,

@@ -1,9 +1,8 @@
 /**
- * `KeyNumbers` numbers rows by their values in several columns. Rows with equal values have the
- * same number in every batch. `add` numbers rows, and `columns` returns the values of numbers.
- * `find` looks rows up without adding them, and returns 0 for rows with a null. The values of each
- * column are numbered first (value-numbers.ts), and then pairs of these numbers, column after
- * column.
+ * `KeyNumbers` numbers rows by their values in several columns: rows with equal values have the
+ * same number in every batch. Rows can be added, or only looked up (`find`), which gives 0 for rows
+ * with a null. The values of each column are numbered first (value-numbers.ts), and then pairs of
+ * these numbers, column after column.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { Column } from '../../sql/index.ts';

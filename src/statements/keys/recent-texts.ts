@@ -46,7 +46,7 @@ export class RecentTexts {
   readonly #missed: Int32Array;
   #base = 0;
   #bytes = 0;
-  /** Of the rows of the block looked up last. */
+  /** The numbers of the rows of the block that was looked up last. */
   readonly numbers: Int32Array;
 
   constructor(wasm: Exports) {

@@ -1,7 +1,8 @@
 /**
- * `commonKeyType` returns the type to which both sides of an equality between tables are cast. It
- * is `same` if they compare as they are, and `none` if they cannot be compared. `castOf` finds the
- * one type of a column of a UNION or of VALUES. It throws InvalidInput if there is none.
+ * Decides to which types values of several queries are converted. Both sides of an equality between
+ * tables are cast to `commonKeyType`, which is `same` if they compare as they are and `none` if
+ * they cannot be compared. The values in a column of a UNION or of VALUES are cast to one type by
+ * `castOf`, which throws InvalidInput if there is none.
  */
 
 import type { DataType, Decimal, Time, Timestamp } from '../../arrow/index.ts';

@@ -82,7 +82,7 @@ export interface JoinStep extends Step {
   readonly keys: readonly { readonly left: Expression; readonly right: Expression }[];
   /** A condition that pairs have to fulfil besides. */
   readonly condition?: Expression;
-  /** Of `anti` with one key and no condition: whether a null on either side counts as a match. */
+  /** For `anti` with one key and no condition: whether a null on either side counts as a match. */
   readonly nullsMatch?: boolean;
 }
 

@@ -138,7 +138,7 @@ interface LastPick {
   readonly whole: boolean;
 }
 
-/** What main took over from the branch last, as its versions say. */
+/** Finds in the versions of main what it last took over from the branch. */
 async function lastPick(
   engine: Engine,
   newest: Snapshot,

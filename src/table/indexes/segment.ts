@@ -79,7 +79,7 @@ function startsOf(footer: FragmentReader['footer']): readonly number[] {
 
 export class OpenSegment {
   readonly segment: IndexSegment;
-  /** Where the rows of each batch begin, and behind the last of them the number of all. */
+  /** The row at which each batch begins, followed by the number of all rows. */
   readonly starts: readonly number[];
   /** The file, for errors. */
   readonly name: string;

@@ -51,7 +51,7 @@ export async function followCommit(engine: Engine, snapshot: Snapshot): Promise<
   }
 }
 
-/** What a change of a table other than a commit affects. */
+/** The part of a table that a change other than a commit affects. */
 export interface Followed {
   /** Versions are gone, or the whole table has another place. */
   readonly versions?: boolean;

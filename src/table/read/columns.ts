@@ -1,8 +1,7 @@
 /**
- * `resolveColumns` resolves the columns that a reader asked for, which are names or SQL
- * expressions, against the fields of a version. A dotted name is a field of structs, unless a
- * column has that name. `rowIdColumn` and `rowOffsetColumn` build the columns `_rowid` and
- * `_rowoffset`.
+ * Resolves the columns that a reader asked for, which are names or SQL expressions, against the
+ * fields of a version. A dotted name is a field of structs, unless a column has that name. It also
+ * builds the columns `_rowid` and `_rowoffset`.
  */
 import { type Data, dataOf, Field, Schema, Uint64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -203,7 +203,7 @@ function changedEntries(
 
 interface Difference {
   readonly added: readonly FragmentEntry[];
-  /** With other deleted rows and the same file. */
+  /** Fragments with the same file and other deleted rows. */
   readonly changed: readonly FragmentEntry[];
   /** With another file. */
   readonly rewritten: readonly FragmentEntry[];

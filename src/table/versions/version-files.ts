@@ -1,8 +1,8 @@
 /**
- * Reads and lists the version files of a branch. `readVersion`, `readManifest` and the lists also
- * return versions that readers may not see (`isVisible`); `visibleSnapshot` does not.
- * `visibleVersions` lists the versions that are not deleted, including those of undecided or
- * aborted multi-table commits. head.ts finds the newest.
+ * Reads and lists the version files of a branch. Most functions also return versions that readers
+ * may not see, because their multi-table commit is undecided or was aborted; `visibleSnapshot` does
+ * not, and `isVisible` tells which they are. `visibleVersions` leaves out only the versions that
+ * were deleted. head.ts finds the newest.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * `append` adds rows to a table, and `overwrite` replaces all its rows and its schema. Each makes
- * one version. An overwrite keeps the history, and can commit the first version of a table. If
- * another writer has committed a first version meanwhile, it refuses (`onlyFirst`) or appends
- * (`orAppend`) if asked to. `appended` and `replaced` draft such versions for other writers.
+ * Adds rows to a table (`append`), or replaces all its rows and its schema (`overwrite`), in one
+ * version each. An overwrite keeps the history, and can commit the first version of a table; if
+ * another writer has done so meanwhile, it refuses or appends as the caller asks. Drafts of such
+ * versions serve other writers.
  */
 
 import {

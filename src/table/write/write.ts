@@ -271,7 +271,7 @@ class FragmentsWriter {
     if (open.rows >= fragmentRows || open.bytes >= fragmentBytes) await this.#end();
   }
 
-  /** What to write of a batch. Compressing a large one takes many turns. */
+  /** Encodes a batch to the pieces to write; compressing a large one takes many turns of the event loop. */
   #encoded(open: OpenFragment, batch: Batch): Awaitable<Uint8Array[]> {
     if (this.#compressor === undefined) return open.encoder.batch(batch);
     return inTurns(this.#turn, open.encoder.batchInSteps(batch), undefined);

@@ -6,7 +6,7 @@ import { count } from '../base/index.ts';
 
 export interface HistogramProps {
   readonly label: string;
-  /** Where each bucket begins, and where the last one ends; as many as counts, the values themselves. */
+  /** The beginnings of the buckets and the end of the last; or, if there are as many as counts, the values counted. */
   readonly edges: readonly string[];
   readonly counts: readonly number[];
 }
