@@ -4,6 +4,7 @@
  * not read.
  */
 
+export { withoutAbsentStructs } from './absent-structs.ts';
 export type { DataLike, RecordBatchLike, TableLike } from './arrow-like.ts';
 export {
   type FieldLike,

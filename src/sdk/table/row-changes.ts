@@ -4,6 +4,7 @@
  * merged rows lack. If the catalog has no DeleteRows, ids are deleted by a predicate. A handle that
  * is pinned to a version throws InvalidInput.
  */
+import type { Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';
 import {
@@ -12,6 +13,7 @@ import {
   hasSchema,
   isRepeatable,
   type SchemaInput,
+  withoutAbsentStructs,
 } from '../convert/index.ts';
 import { toEmbeddedStream } from '../embedding/index.ts';
 import { ADD_OPTIONS, defined, onBranch, ownOr } from '../handles/index.ts';
@@ -52,16 +54,22 @@ export class RowChanges {
     this.#at.writable(options, ADD_OPTIONS);
     if (options.schema !== undefined || (options.mode === 'overwrite' && hasSchema(data)))
       return this.#insert(data, options.schema, options);
+    const insert = (schema: Schema): Promise<AddResult> =>
+      this.#insert(
+        data,
+        options.mode === 'overwrite' ? schema : withoutAbsentStructs(schema, data),
+        options,
+      );
     const known = options.mode !== 'overwrite' && isRepeatable(data) && this.#at.knownSchema;
-    if (!known) return this.#insert(data, await this.#at.schema(options), options);
+    if (!known) return insert(await this.#at.schema(options));
     try {
-      return await this.#insert(data, known, options);
+      return await insert(known);
     } catch (error) {
       // The table may have another schema by now; data that it refuses changed nothing.
       if (!isDirspaceError(error, 'TableSchemaValidation', 'Unsupported')) throw error;
       const newest = await this.#at.schema(options);
       if (newest === known) throw error;
-      return this.#insert(data, newest, options);
+      return insert(newest);
     }
   }
 

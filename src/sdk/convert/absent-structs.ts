@@ -1,0 +1,46 @@
+/**
+ * `withoutAbsentStructs` leaves the structs that added data does not have out of the table's
+ * schema; the catalog sets them to null. Lance 2.0 has no form for a struct that is null, but reads
+ * a column that is nowhere as null: so a table that opens in Lance still does.
+ */
+import { DataType, type Field, Schema } from '../../arrow/index.ts';
+import { isArrowLike } from './arrow-like.ts';
+import { isSchemaLike } from './arrow-like-types.ts';
+import type { DataInput } from './data.ts';
+
+/** By the names that are left out: a program adds rows of one form over and over. */
+const narrowed = new WeakMap<Schema, Map<string, Schema>>();
+
+/** The schema to read the data by. Data that can be read once only is taken as it is. */
+export function withoutAbsentStructs(schema: Schema, data: DataInput): Schema {
+  const structs = schema.fields.filter(({ type, nullable }) => nullable && DataType.isStruct(type));
+  if (structs.length === 0 || structs.length === schema.fields.length) return schema;
+  const absent = new Set(absentFrom(data, structs, schema));
+  if (absent.size === 0) return schema;
+  const key = JSON.stringify([...absent]);
+  const known = narrowed.get(schema) ?? new Map<string, Schema>();
+  narrowed.set(schema, known);
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const fields = schema.fields.filter(({ name }) => !absent.has(name));
+  const made = new Schema(fields, schema.metadata);
+  known.set(key, made);
+  return made;
+}
+
+function absentFrom(data: DataInput, structs: readonly Field[], { fields }: Schema): string[] {
+  const names = structs.map(({ name }) => name);
+  // An unknown name may be a misspelt struct: the error says so by the whole schema.
+  const isKnown = (given: string | null): boolean => fields.some(({ name }) => name === given);
+  if (isArrowLike(data)) {
+    if (!('schema' in data) || !isSchemaLike(data.schema)) return [];
+    const given = new Set(data.schema.fields.map(({ name }) => name));
+    return [...given].every(isKnown) ? names.filter((name) => !given.has(name)) : [];
+  }
+  if (!Array.isArray(data) || data.length === 0 || isArrowLike(data[0])) return [];
+  const rows: readonly unknown[] = data;
+  if (!Object.keys(data[0] ?? {}).every(isKnown)) return [];
+  return names.filter((name) =>
+    rows.every((row) => typeof row === 'object' && row !== null && !(name in row)),
+  );
+}
