@@ -61,6 +61,7 @@ export function parseCall(parser: Parser, { path, at }: Name): Expression {
     parser.took('all');
     args = parseArguments(parser, name, at);
   }
+  let nulls = args.length > 0 ? tookNulls(parser) : undefined;
   if (tokens.word === 'order' && args.length > 0) {
     if (!parser.aggregates) refuseForm(name, at);
     const ofArguments = parser.height;
@@ -88,10 +89,14 @@ export function parseCall(parser: Parser, { path, at }: Name): Expression {
     [args, orderBy] = parseWithinGroup(parser, name, { args, orderBy, at });
     height = Math.max(height, parser.height);
   } else checkOrder(name, args, orderBy, at);
+  if (OF_ONE_ROW.has(name)) nulls ??= tookNulls(parser);
   const filter = tokens.word === 'filter' ? parseFilter(parser) : undefined;
   if (filter !== undefined) height = Math.max(height, parser.height);
   const over = tokens.word === 'over' ? parseOver(parser) : undefined;
   if (over !== undefined) name = OF_WINDOW.get(name) ?? name;
+  if (nulls !== undefined && (over === undefined || !OF_ONE_ROW.has(name))) {
+    refuse(at, `${name}(..) takes no IGNORE NULLS or RESPECT NULLS here`);
+  }
   if (distinct && OF_ROWS.has(name)) refuse(at, `${name}(DISTINCT ..) is not supported`);
   if (over !== undefined) height = Math.max(height, parser.height);
   const isOfMany = AGGREGATES.has(name) || (WINDOW_FUNCTIONS.has(name) && over !== undefined);
@@ -111,10 +116,25 @@ export function parseCall(parser: Parser, { path, at }: Name): Expression {
     distinct,
     orderBy,
     ...(filter === undefined ? {} : { filter }),
+    ...(nulls === 'ignore' ? { ignoresNulls: true } : {}),
     ...(over === undefined ? {} : { over }),
     at,
   };
 }
+
+/** IGNORE NULLS or RESPECT NULLS, where it stands. */
+function tookNulls(parser: Parser): 'ignore' | 'respect' | undefined {
+  const { word } = parser.tokens;
+  if (word !== 'ignore' && word !== 'respect') return undefined;
+  parser.tokens.next();
+  parser.takeWord('nulls');
+  return word;
+}
+
+/** Window functions that take the value of one row, and may pass over nulls. */
+const OF_ONE_ROW: ReadonlySet<string> = new Set([
+  ...['lag', 'lead', 'first_value', 'last_value', 'nth_value'],
+]);
 
 /** Names that a window has other names for. */
 const OF_WINDOW: ReadonlyMap<string, string> = new Map([

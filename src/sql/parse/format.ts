@@ -166,7 +166,7 @@ const OWN_SYNTAX: ReadonlyMap<string, string> = new Map([
 ]);
 
 function writeAggregate(tree: AggregateExpression): string {
-  const { name, args, star, distinct, orderBy, filter, over } = tree;
+  const { name, args, star, distinct, orderBy, filter, ignoresNulls, over } = tree;
   const order = orderBy.length === 0 ? '' : ` ORDER BY ${orderItems(orderBy)}`;
   if (name.startsWith('percentile_') && orderBy.length > 0) {
     const share = args.slice(1);
@@ -174,7 +174,8 @@ function writeAggregate(tree: AggregateExpression): string {
     return `${call} WITHIN GROUP (${order.trim()})${writeFilter(filter)}${writeWindow(over)}`;
   }
   const inner = star ? '*' : `${distinct ? 'DISTINCT ' : ''}${commas(args)}${order}`;
-  return `${formatName(name)}(${inner})${writeFilter(filter)}${writeWindow(over)}`;
+  const nulls = ignoresNulls === true ? ' IGNORE NULLS' : '';
+  return `${formatName(name)}(${inner}${nulls})${writeFilter(filter)}${writeWindow(over)}`;
 }
 
 const writeFilter = (filter: Expression | undefined): string =>
@@ -197,14 +198,15 @@ function writeWindow(over: AggregateExpression['over']): string {
   return ` OVER (${parts.join(' ')})`;
 }
 
-function writeFrame({ start, end }: RowFrame): string {
-  const bound = (rows: number | undefined, side: string): string =>
-    rows === undefined
-      ? `UNBOUNDED ${side}`
-      : rows === 0
-        ? 'CURRENT ROW'
-        : `${Math.abs(rows)} ${rows < 0 ? 'PRECEDING' : 'FOLLOWING'}`;
-  return `ROWS BETWEEN ${bound(start, 'PRECEDING')} AND ${bound(end, 'FOLLOWING')}`;
+function writeFrame({ unit, start, end, startBy, endBy }: RowFrame): string {
+  const bound = (rows: number | undefined, by: Expression | undefined, side: string): string => {
+    if (rows === undefined) return `UNBOUNDED ${side}`;
+    if (rows === 0) return 'CURRENT ROW';
+    const distance = by === undefined ? Math.abs(rows) : write(by)[0];
+    return `${distance} ${rows < 0 ? 'PRECEDING' : 'FOLLOWING'}`;
+  };
+  const from = bound(start, startBy, 'PRECEDING');
+  return `${(unit ?? 'rows').toUpperCase()} BETWEEN ${from} AND ${bound(end, endBy, 'FOLLOWING')}`;
 }
 
 const orderItems = (items: readonly OrderItem[]): string =>

@@ -152,6 +152,8 @@ export interface AggregateExpression extends Located {
   readonly distinct: boolean;
   readonly orderBy: readonly OrderItem[];
   readonly filter?: Expression;
+  /** Set for IGNORE NULLS. */
+  readonly ignoresNulls?: true;
   /** A window, or the name of one that the statement's WINDOW clause defines. */
   readonly over?: WindowSpec | string;
 }
@@ -193,9 +195,14 @@ export interface WindowSpec extends Located {
 
 /**
  * Some rows around each one, both ends with it: counted from it, negative before it; undefined at the first
- * or last row of the partition.
+ * or last row of the partition. Of `groups`, rows that are equal in order count as one. Of `range`, numbers
+ * are -1, 0 and 1: rows before, equal to or behind this one in order, as far as the distances say.
  */
 export interface RowFrame {
+  /** Absent for rows. */
+  readonly unit?: 'groups' | 'range';
   readonly start?: number;
   readonly end?: number;
+  readonly startBy?: Expression;
+  readonly endBy?: Expression;
 }

@@ -33,10 +33,7 @@ export function parseOver(parser: Parser): WindowSpec | string {
   return text;
 }
 
-/**
- * Refuses GROUPS, EXCLUDE, some frames that end before they begin, and frames of RANGE other than
- * from UNBOUNDED PRECEDING to CURRENT ROW or UNBOUNDED FOLLOWING.
- */
+/** Refuses EXCLUDE, and frames that end before they begin. */
 export function parseWindow(parser: Parser): WindowSpec {
   const { tokens } = parser;
   const at = tokens.start;
@@ -57,38 +54,50 @@ export function parseWindow(parser: Parser): WindowSpec {
   return { partitionBy, orderBy, ...(frame === undefined ? {} : { frame }), at };
 }
 
-/** ROWS between any two rows; RANGE from the first row of the partition. */
+/** ROWS, GROUPS or RANGE, between two bounds or from one to the current row. */
 function parseFrame(parser: Parser): WindowSpec['frame'] {
   const { tokens } = parser;
   const at = tokens.start;
   const unit = tokens.word;
   tokens.next();
-  if (unit === 'groups') refuse(at, 'GROUPS is not supported in a frame; ROWS and RANGE are');
+  const isRange = unit === 'range';
   const between = parser.took('between');
-  const start = frameBound(parser, 'start');
+  const start = frameBound(parser, 'start', isRange);
   if (between) parser.takeWord('and');
-  const end = between ? frameBound(parser, 'end') : 0;
+  const end = between ? frameBound(parser, 'end', isRange) : { rows: 0 };
   if (tokens.word === 'exclude') refuse(tokens.start, 'EXCLUDE is not supported in a frame');
   if (start !== undefined && end !== undefined) {
-    if (start > 0 && end <= 0)
+    if (start.rows > 0 && end.rows <= 0)
       refuse(at, 'A frame that begins after the current row ends after it');
-    if (start === 0 && end < 0)
+    if (start.rows === 0 && end.rows < 0)
       refuse(at, 'A frame that begins at the current row ends there or after it');
   }
   if (start === undefined && end === undefined) return 'whole';
-  if (unit === 'range') {
-    if (start === undefined && end === 0) return undefined;
-    refuse(
-      at,
-      'This frame is not supported; RANGE goes from UNBOUNDED PRECEDING to CURRENT ROW or UNBOUNDED FOLLOWING, ROWS takes numbers of rows',
-    );
+  if (start === undefined && end?.rows === 0 && end.by === undefined) {
+    if (unit === 'rows') return 'rows';
+    return undefined;
   }
-  if (start === undefined && end === 0) return 'rows';
-  return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+  return {
+    ...(unit === 'rows' ? {} : { unit: isRange ? 'range' : 'groups' }),
+    ...(start === undefined ? {} : { start: start.rows }),
+    ...(end === undefined ? {} : { end: end.rows }),
+    ...(start?.by === undefined ? {} : { startBy: start.by }),
+    ...(end?.by === undefined ? {} : { endBy: end.by }),
+  };
 }
 
-/** Rows from the current one, negative before it; undefined for UNBOUNDED. */
-function frameBound(parser: Parser, side: 'start' | 'end'): number | undefined {
+/** Rows from the current one, negative before it. Of RANGE a distance, and -1 or 1. */
+interface FrameBound {
+  readonly rows: number;
+  readonly by?: Expression;
+}
+
+/** Undefined for UNBOUNDED. */
+function frameBound(
+  parser: Parser,
+  side: 'start' | 'end',
+  isRange: boolean,
+): FrameBound | undefined {
   const { tokens } = parser;
   if (parser.took('unbounded')) {
     parser.takeWord(side === 'start' ? 'preceding' : 'following');
@@ -96,18 +105,29 @@ function frameBound(parser: Parser, side: 'start' | 'end'): number | undefined {
   }
   if (parser.took('current')) {
     parser.takeWord('row');
-    return 0;
+    return { rows: 0 };
   }
   const { kind, text } = tokens;
+  if (isRange && (kind === NUMBER || tokens.word === 'interval')) {
+    const by = parser.boundExpression();
+    return { rows: takeSide(parser), by };
+  }
   if (kind !== NUMBER || !/^\d{1,9}$/.test(text)) {
-    parser.refuseToken(
-      'UNBOUNDED, CURRENT ROW or a number of rows is expected, of at most 9 digits',
-    );
+    const what = isRange
+      ? "a distance such as 5 or INTERVAL '1 day'"
+      : 'a number of rows is expected, of at most 9 digits';
+    parser.refuseToken(`UNBOUNDED, CURRENT ROW or ${what}${isRange ? ' is expected' : ''}`);
   }
   tokens.next();
-  if (parser.took('preceding')) return -Number(text);
+  const rows = takeSide(parser) * Number(text);
+  return { rows: rows === 0 ? 0 : rows };
+}
+
+/** PRECEDING or FOLLOWING, as -1 or 1. */
+function takeSide(parser: Parser): -1 | 1 {
+  if (parser.took('preceding')) return -1;
   parser.takeWord('following');
-  return Number(text);
+  return 1;
 }
 
 /**

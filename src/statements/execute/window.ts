@@ -26,7 +26,15 @@ import {
 import { markChanges } from '../../table/index.ts';
 import { allPlaces, columnsInOne, partitioned, type RowPlaces } from '../aggregates/index.ts';
 import { KeyNumbers } from '../keys/index.ts';
-import { columnsIn, type WindowStep } from '../steps/index.ts';
+import { columnsIn, frameTrees, type WindowStep } from '../steps/index.ts';
+import {
+  boundedFrame,
+  comparesPeers,
+  type FrameBounds,
+  frameBounds,
+  type Partitions,
+  windowColumn,
+} from '../windows/index.ts';
 import {
   asOneBatch,
   BATCH_ROWS,
@@ -39,8 +47,6 @@ import {
   type Work,
 } from './relation.ts';
 import { placeSorter } from './sort.ts';
-import { comparesPeers, windowColumn } from './window-functions.ts';
-import type { Partitions } from './window-ranks.ts';
 
 export function windowedRows(input: Relation, step: WindowStep, work: Work): Relation {
   const { partitionBy, orderBy, schema, frame, calls } = step;
@@ -50,6 +56,8 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
   const read = columnsIn(calls.flatMap(({ args }) => args));
   for (const { name } of shown) read.add(name);
   const hasPeers = comparesPeers(calls, frame);
+  const ofFrame = frameTrees(step) ?? [];
+  for (const name of columnsIn(ofFrame)) read.add(name);
   if (hasPeers) for (const name of columnsIn(trees)) read.add(name);
   return {
     schema,
@@ -74,11 +82,12 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
         const whole = await ordered(batches, read, places, work);
         const peers = hasPeers ? await peersOf(whole, trees, partitions, work) : partitions;
         const marks: Partitions = { partitions, peers };
+        const bounds = await boundsOf(step, whole, marks, work);
         const added: Column[] = [];
         const types = schema.fields.slice(shown.length).map(({ type }) => type);
         for (const [at, call] of calls.entries()) {
           const columns = await columnReader(call.args, whole.schema, work)(whole);
-          const window = { marks, frame, memory: work.memory };
+          const window = { marks, frame, bounds, memory: work.memory };
           added.push(await run(work, windowColumn(call, types[at] as DataType, columns, window)));
         }
         for (let from = 0; from < rows; from += BATCH_ROWS) {
@@ -100,14 +109,35 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
   };
 }
 
+/** The bounds of frames that are given by numbers of rows or by distances. */
+async function boundsOf(
+  step: WindowStep,
+  whole: RecordBatch,
+  marks: Partitions,
+  work: Work,
+): Promise<FrameBounds | undefined> {
+  const frame = boundedFrame(step.calls, step.frame);
+  if (frame === undefined) return undefined;
+  const trees = frameTrees(step);
+  if (trees === undefined) return await run(work, frameBounds(frame, marks, undefined));
+  const [key, start, end] = await columnReader(trees, whole.schema, work)(whole);
+  const keys = {
+    ascending: step.orderBy[0]?.ascending !== false,
+    key: key as Column,
+    start: frame.startBy && start,
+    end: frame.endBy && end,
+  };
+  return await run(work, frameBounds(frame, marks, keys));
+}
+
 function numbersFrom(first: number, count: number): Uint32Array {
   const numbers = new Uint32Array(count);
   for (let at = 0; at < count; at++) numbers[at] = first + at;
   return numbers;
 }
 
-/** Bytes of the place, the partition and the order of a row. */
-const ROW_BYTES = 24;
+/** Bytes of the place, the partition, the order and the frame of a row. */
+const ROW_BYTES = 32;
 
 /** The rows in order, as one batch of the columns that are read from now on. */
 async function ordered(

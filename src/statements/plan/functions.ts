@@ -24,7 +24,7 @@ import {
   refuse,
   typeText,
 } from '../../sql/index.ts';
-import { MOST_DIGITS, type WindowStep } from '../steps/index.ts';
+import { MOST_DIGITS } from '../steps/index.ts';
 
 /** Names that mean the same. */
 const SAME: Readonly<Record<string, string>> = {
@@ -238,28 +238,11 @@ const WINDOW_ARGUMENTS: Readonly<Record<string, readonly [number, number]>> = {
 /** The place of the argument of a window function that counts rows. */
 const WHOLE_NUMBER: Readonly<Record<string, number>> = { ntile: 0, lag: 1, lead: 1, nth_value: 1 };
 
-/** Aggregates that are computed row after row if the frame grows. */
-const RUNNING = new Set(['count', 'sum', 'avg', 'min', 'max', 'bool_and', 'bool_or']);
-
 /** The type of what a function gives of a window. @throws InvalidInput with its place */
-export function windowType(
-  call: AskedCall & { readonly distinct: boolean; readonly frame: WindowStep['frame'] },
-  types: readonly DataType[],
-): DataType {
+export function windowType(call: AskedCall, types: readonly DataType[]): DataType {
   const { name, at } = call;
   const given = Object.hasOwn(WINDOW_ARGUMENTS, name) ? WINDOW_ARGUMENTS[name] : undefined;
-  if (given === undefined) {
-    if (call.distinct) refuse(at, `${name}(DISTINCT ..) is not supported over a window`);
-    const type = aggregateType(call, types);
-    if (call.frame !== 'whole' && !RUNNING.has(aggregateName(name))) {
-      const what = typeof call.frame === 'object' ? 'this frame' : 'ORDER BY';
-      refuse(
-        at,
-        `${name} is not supported over a window with ${what === 'ORDER BY' ? 'an order' : 'a frame'}; leave ${what} out of it`,
-      );
-    }
-    return type;
-  }
+  if (given === undefined) return aggregateType(call, types);
   const [least, most] = given;
   if (types.length < least || types.length > most) {
     const range = least === most ? String(least) : `${least} to ${most}`;

@@ -9,6 +9,7 @@ import {
   type AggregateExpression,
   compileTree,
   type Expression,
+  type RowFrame,
   refuse,
   type WindowSpec,
 } from '../../sql/index.ts';
@@ -16,6 +17,7 @@ import {
   asWritten,
   checkOrder,
   columnTree,
+  frameTrees,
   type Plan,
   rewritten,
   textOf,
@@ -138,6 +140,28 @@ function withDefault(call: WindowCall): WindowCall {
   return { ...call, args: [first(value, otherwise), distance, first(otherwise, value)] };
 }
 
+/** @throws InvalidInput for a frame that the order of its window does not fit */
+function checkFrame({ orderBy, at }: WindowSpec, { unit, startBy, endBy }: RowFrame): void {
+  if (unit === 'groups' && orderBy.length === 0) refuse(at, 'A frame of GROUPS needs an ORDER BY');
+  const distance = startBy ?? endBy;
+  if (distance === undefined) return;
+  if (orderBy.length !== 1) {
+    refuse(distance.at ?? at, 'A frame of RANGE with a distance needs an ORDER BY of one value');
+  }
+  for (const by of [startBy, endBy]) if (by !== undefined) checkDistance(by, at);
+}
+
+/** A number or an interval that is written, not below zero. */
+function checkDistance(distance: Expression, window: number | undefined): void {
+  const at = distance.at ?? window;
+  if (distance.kind === 'number') return;
+  if (distance.kind !== 'cast' || distance.arg.kind !== 'string') {
+    refuse(at, "The distance of a frame is a number or an interval, such as INTERVAL '1 day'");
+  }
+  const isBack = /(^|[^\d])-|ago/i.test(distance.arg.value);
+  if (isBack) refuse(at, 'The distance of a frame is not below zero');
+}
+
 function windowStep(
   input: Plan,
   calls: readonly { readonly name: string; readonly call: WindowCall }[],
@@ -147,11 +171,12 @@ function windowStep(
   const { partitionBy, orderBy } = over;
   const frame = over.frame ?? (orderBy.length === 0 ? 'whole' : 'peers');
   for (const { value } of orderBy) checkOrder(value, input.schema, written(value), value.at);
+  if (typeof frame === 'object') checkFrame(over, frame);
   const fields = calls.map(({ name, call }) => {
     const types = call.args.map((arg) => compileTree(arg, input.schema).type);
-    return new Field(name, windowType({ ...call, frame }, types), true);
+    return new Field(name, windowType(call, types), true);
   });
-  return {
+  const step: WindowStep = {
     kind: 'window',
     input,
     partitionBy,
@@ -160,4 +185,7 @@ function windowStep(
     calls: calls.map(({ call }) => call),
     schema: new Schema([...input.schema.fields, ...fields]),
   };
+  // A distance that the key does not fit is refused here, with its place.
+  for (const tree of frameTrees(step) ?? []) compileTree(tree, input.schema);
+  return step;
 }

@@ -5,6 +5,7 @@
  */
 export { withoutEmpty } from './empty.ts';
 export { rowsOf } from './estimates.ts';
+export { frameTrees } from './frame-trees.ts';
 export { halvesBelow } from './halves.ts';
 export { inputsOf } from './inputs.ts';
 export { joinsInOrder } from './join-order.ts';

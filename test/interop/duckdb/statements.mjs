@@ -324,7 +324,9 @@ function windows() {
     const frame = frames();
     const framed = () =>
       `${pick(['sum(i8)', 'sum(n64)', 'sum(dec)', 'avg(n64)', 'avg(f)', 'sum(i8 / 2.0)', 'count(*)', 'count(s)', 'min(i8)', 'max(s)', 'max(d)', 'bool_and(b)', 'first_value(rid)', 'last_value(s)', 'nth_value(rid, 2)'])} OVER (${part}${order} ${frame})`;
-    return glued([`SELECT rid AS x0, ${framed()} AS x1, ${framed()} AS x2 FROM t`, where()]);
+    const [distances, any] = [rangeFrames(part), anyFramed(part, order)];
+    const more = kind > 0.8 ? () => pick([distances, any])() : framed;
+    return glued([`SELECT rid AS x0, ${framed()} AS x1, ${more()} AS x2 FROM t`, where()]);
   }
   if (kind < 0.2)
     return both(
@@ -336,6 +338,55 @@ function windows() {
     );
   return glued([`SELECT rid AS x0, ${call()} AS x1, ${call()} AS x2 FROM t`, where()]);
 }
+
+/** Frames of RANGE with distances and of GROUPS, over aggregates that do not ask for the order of rows. */
+const rangeFrames = (part) => () => {
+  const distances = (list) => {
+    const [a, b] = [pick(list), pick(list)];
+    return pick([
+      `BETWEEN ${a} PRECEDING AND ${b} FOLLOWING`,
+      `BETWEEN ${a} PRECEDING AND CURRENT ROW`,
+      `BETWEEN CURRENT ROW AND ${a} FOLLOWING`,
+      `BETWEEN UNBOUNDED PRECEDING AND ${a} PRECEDING`,
+      `${a} PRECEDING`,
+    ]);
+  };
+  const direction = pick(['NULLS FIRST', 'NULLS LAST', 'DESC NULLS FIRST', 'DESC NULLS LAST']);
+  const frame = pick([
+    () => `i8 ${direction} RANGE ${distances(['0', '1', '7', '30'])}`,
+    () => `dec ${direction} RANGE ${distances(['0', '0.5', '12.25'])}`,
+    () => `f ${direction} RANGE ${distances(['0', '0.5', '3'])}`,
+    () =>
+      `d ${direction} RANGE ${distances(["INTERVAL '1 day'", "INTERVAL '1 month'", "INTERVAL '0 days'"])}`,
+    () => `c ${direction} GROUPS ${distances(['0', '1', '2'])}`,
+  ])();
+  const call = pick([
+    'sum(i8)',
+    'count(*)',
+    'min(d)',
+    'max(s)',
+    'avg(n64)',
+    'var_pop(i8)',
+    'count(DISTINCT s)',
+    'sum(DISTINCT i8)',
+    'quantile_disc(i8, 0.25)',
+    'bit_xor(i8)',
+  ]);
+  return `${call} OVER (${part}ORDER BY ${frame})`;
+};
+
+/** Aggregates over frames of rows, and values that pass over nulls. */
+const anyFramed = (part, order) => () =>
+  pick([
+    () => `string_agg(s, '|') OVER (${part}${order} ${frames()})`,
+    () => `array_agg(i8) OVER (${part}${order} ${frames()})`,
+    () => `stddev_pop(i8) OVER (${part}${order} ${frames()})`,
+    () => `count(DISTINCT c) OVER (${part}${order})`,
+    () =>
+      `${pick(['first_value', 'last_value'])}(${pick(['s', 'i8'])} IGNORE NULLS) OVER (${part}${order} ${frames()})`,
+    () => `nth_value(s, 2 IGNORE NULLS) OVER (${part}${order} ${frames()})`,
+    () => `${pick(['lag', 'lead'])}(i8, ${int(3)} IGNORE NULLS) OVER (${part}${order})`,
+  ])();
 
 /** Frames of rows; their ends are in order. */
 function frames() {

@@ -10,35 +10,26 @@ import {
   type Column,
   compareValues,
   familyOf,
-  type RowFrame,
   reader,
   type Value,
 } from '../../sql/index.ts';
 import { meanOf, sumCheck } from '../aggregates/index.ts';
 import { aggregateName } from '../plan/index.ts';
+import type { FrameBounds } from './frame-bounds.ts';
 import type { Part } from './window-functions.ts';
 
 /** Rows between two steps. */
 const STEP_ROWS = 1 << 14;
 
-type Bounds = Pick<Part, 'from' | 'to'>;
-
-/** The rows of a frame, from `low` to before `high`; both grow with the row. */
-function boundsOf(row: number, { from, to }: Bounds, { start, end }: RowFrame): [number, number] {
-  const low = start === undefined ? from : Math.min(to, Math.max(from, row + start));
-  const high = end === undefined ? to : Math.min(to, Math.max(from, row + end + 1));
-  return [low, Math.max(low, high)];
-}
-
 /** Fills `rows` with the first or the last row of each frame; -1 where it has none. */
 export function* endsOfFrames(
   name: string,
-  { from, to, rows }: Bounds & { readonly rows: Int32Array },
-  frame: RowFrame,
+  { from, to, rows }: Pick<Part, 'from' | 'to'> & { readonly rows: Int32Array },
+  bounds: FrameBounds,
 ): Generator<void, void> {
   for (let row = from; row < to; row++) {
     if (row % STEP_ROWS === 0) yield;
-    const [low, high] = boundsOf(row, { from, to }, frame);
+    const [low, high] = [bounds.low[row] as number, bounds.high[row] as number];
     rows[row] = low < high ? (name === 'first_value' ? low : high - 1) : -1;
   }
 }
@@ -48,7 +39,7 @@ export function* framed(
   type: DataType,
   part: Part,
   [column]: readonly Column[],
-  frame: RowFrame,
+  bounds: FrameBounds,
 ): Generator<void, void> {
   const name = aggregateName(call.name);
   const given = column === undefined || call.star ? undefined : reader(column);
@@ -57,8 +48,7 @@ export function* framed(
   const value = aggregateOf(name, type, column?.type, read, part.from, counts);
   for (let row = part.from; row < part.to; row++) {
     if (row % STEP_ROWS === 0) yield;
-    const [low, high] = boundsOf(row, part, frame);
-    part.values[row] = yield* value(low, high);
+    part.values[row] = yield* value(bounds.low[row] as number, bounds.high[row] as number);
   }
 }
 

@@ -2,11 +2,10 @@
  * `windowColumn` computes one window function for ordered rows, partition after partition. A
  * running aggregate takes the rows up to the current one, and possibly the following rows that are
  * equal to it in order (its peers). Aggregates of whole partitions are computed like those of
- * groups, and those of other frames by window-frames.ts. `comparesPeers` tells whether calls need
- * to know peers.
+ * groups, and those of other frames by window-frames.ts and frame-aggregates.ts. `comparesPeers`
+ * tells whether calls need to know peers, and `boundedFrame` whether they need the rows of frames.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
-import { DirspaceError } from '../../errors.ts';
 import type { RequestMemory } from '../../request-memory.ts';
 import {
   type AggregateExpression,
@@ -16,6 +15,7 @@ import {
   familyOf,
   gatherColumn,
   loadColumn,
+  type RowFrame,
   reader,
   type Value,
   validityOf,
@@ -25,6 +25,7 @@ import { inSlices } from '../../steps.ts';
 import {
   accumulator,
   aggregateOf,
+  BATCH_ROWS,
   columnsOfCall,
   meanOf,
   resultOf,
@@ -32,46 +33,95 @@ import {
 } from '../aggregates/index.ts';
 import { aggregateName } from '../plan/index.ts';
 import type { WindowStep } from '../steps/index.ts';
-import { BATCH_ROWS } from './relation.ts';
+import { aggregatedFrames, distinctGroups } from './frame-aggregates.ts';
+import type { FrameBounds } from './frame-bounds.ts';
+import { nonNullRows } from './non-null-rows.ts';
 import { endsOfFrames, framed } from './window-frames.ts';
-import { isRank, type Partitions, ranks, readsPeers, runs, STEP_ROWS } from './window-ranks.ts';
+import {
+  checkNth,
+  isRank,
+  type Partitions,
+  ranks,
+  readsPeers,
+  runs,
+  STEP_ROWS,
+} from './window-ranks.ts';
 
 type Frame = WindowStep['frame'];
 
 export interface Window {
   readonly marks: Partitions;
   readonly frame: Frame;
+  /** Of the frame that `boundedFrame` gives. */
+  readonly bounds: FrameBounds | undefined;
   readonly memory: RequestMemory;
 }
 
 /** Whether one of the calls asks which rows are equal in order. */
 export function comparesPeers(calls: readonly AggregateExpression[], frame: Frame): boolean {
-  return calls.some(({ name }) => {
+  if (typeof frame === 'object' && frame.unit !== undefined) return true;
+  return calls.some(({ name, ignoresNulls }) => {
     if (isRank(name)) return readsPeers(name);
+    if (ignoresNulls === true && frame === 'peers') return true;
     return name !== 'lag' && name !== 'lead' && name !== 'first_value' && frame === 'peers';
   });
+}
+
+/** Aggregates whose values for growing and moving frames are computed row after row. */
+const ROW_BY_ROW: ReadonlySet<string> = new Set([
+  ...['count', 'sum', 'avg', 'min', 'max', 'bool_and', 'bool_or'],
+]);
+const isOfFrames = ({ name, distinct }: AggregateExpression): boolean =>
+  distinct || !ROW_BY_ROW.has(aggregateName(name));
+const OF_ROWS: ReadonlySet<string> = new Set([
+  ...['lag', 'lead', 'first_value', 'last_value', 'nth_value'],
+]);
+
+/** The frame whose bounds calls ask for; undefined where they do without. */
+export function boundedFrame(
+  calls: readonly AggregateExpression[],
+  frame: Frame,
+): RowFrame | undefined {
+  if (typeof frame === 'object') return frame;
+  const isOfValues = calls.some(({ ignoresNulls }) => ignoresNulls === true);
+  if (frame === 'whole' && isOfValues) return {};
+  const asks =
+    isOfValues ||
+    calls.some((call) => !isRank(call.name) && !OF_ROWS.has(call.name) && isOfFrames(call));
+  if (frame === 'whole' || !asks) return undefined;
+  return frame === 'rows' ? { end: 0 } : { unit: 'range', end: 0 };
 }
 
 export function* windowColumn(
   call: AggregateExpression,
   type: DataType,
   columns: readonly Column[],
-  { marks, frame, memory }: Window,
+  { marks, frame, bounds, memory }: Window,
 ): Generator<void, Column> {
   const { name } = call;
   const [column] = columns;
   if (isRank(name)) return yield* ranks(name, type, marks, columns);
+  if (call.ignoresNulls === true) {
+    return orOtherwise(
+      column as Column,
+      yield* nonNullRows(call, columns, marks, bounds),
+      columns[2],
+    );
+  }
   if ((name === 'lag' || name === 'lead') && columns.length < 3) {
     return pickedRows(column as Column, yield* shiftedRows(name, marks, columns[1]));
   }
   if (name === 'first_value' || name === 'last_value') {
-    return pickedRows(column as Column, yield* endRows(name, marks, frame));
+    return pickedRows(column as Column, yield* endRows(name, marks, frame, bounds));
   }
   if (name === 'nth_value') {
-    return pickedRows(column as Column, yield* nthRows(marks, frame, columns[1] as Column));
+    return pickedRows(column as Column, yield* nthRows(marks, frame, bounds, columns[1] as Column));
   }
   if (frame === 'whole' && name !== 'lag' && name !== 'lead') {
     return yield* ofPartitions(call, type, columns, marks, memory);
+  }
+  if (bounds !== undefined && !OF_ROWS.has(name) && isOfFrames(call)) {
+    return yield* aggregatedFrames(call, type, columns, bounds, memory);
   }
   if (frame === 'rows' || frame === 'peers') {
     const numbers = yield* runningNumbers(call, type, column, marks, frame);
@@ -81,7 +131,8 @@ export function* windowColumn(
   for (const { from, to } of runs(marks.partitions)) {
     const part = { from, to, peers: marks.peers, values };
     if (name === 'lag' || name === 'lead') yield* shifted(name, part, columns);
-    else if (typeof frame === 'object') yield* framed(call, type, part, columns, frame);
+    else if (typeof frame === 'object' && bounds !== undefined)
+      yield* framed(call, type, part, columns, bounds);
     else yield* running(call, type, part, columns, frame);
     yield;
   }
@@ -106,6 +157,15 @@ function pickedRows(column: Column, rows: Int32Array): Column {
     asked[at] = row;
   }
   return withValidity(gatherColumn(column, asked), valid);
+}
+
+/** The values of these rows; the other value of a row where there is none, at -1. */
+function orOtherwise(column: Column, rows: Int32Array, otherwise: Column | undefined): Column {
+  const picked = pickedRows(column, rows);
+  if (otherwise === undefined) return picked;
+  const [read, readOther] = [reader(picked), reader(otherwise)];
+  const values = Array.from(rows, (from, row) => (from < 0 ? readOther(row) : read(row)) ?? null);
+  return columnOf(column.type, values);
 }
 
 /** Where the value so many rows before or after is; -1 where that is no row of the partition. */
@@ -152,10 +212,11 @@ function* endRows(
   name: string,
   { partitions, peers }: Partitions,
   frame: Frame,
+  bounds: FrameBounds | undefined,
 ): Generator<void, Int32Array> {
   const rows = new Int32Array(partitions.length);
   for (const { from, to } of runs(partitions)) {
-    if (typeof frame === 'object') yield* endsOfFrames(name, { from, to, rows }, frame);
+    if (bounds !== undefined) yield* endsOfFrames(name, { from, to, rows }, bounds);
     else if (name === 'first_value') rows.fill(from, from, to);
     else if (frame === 'whole') rows.fill(to - 1, from, to);
     else if (frame === 'rows') for (let row = from; row < to; row++) rows[row] = row;
@@ -166,17 +227,20 @@ function* endRows(
 }
 
 /** The row of such a number in each frame, which count from 1; -1 where it has none. */
-function* nthRows(marks: Partitions, frame: Frame, numbers: Column): Generator<void, Int32Array> {
-  const rows = yield* endRows('first_value', marks, frame);
-  const last = yield* endRows('last_value', marks, frame);
+function* nthRows(
+  marks: Partitions,
+  frame: Frame,
+  bounds: FrameBounds | undefined,
+  numbers: Column,
+): Generator<void, Int32Array> {
+  const rows = yield* endRows('first_value', marks, frame, bounds);
+  const last = yield* endRows('last_value', marks, frame, bounds);
   const read = reader(numbers);
   for (let row = 0; row < rows.length; row++) {
     if (row % STEP_ROWS === 0) yield;
     const number = read(row);
     const first = rows[row] as number;
-    if (number !== null && !(Number(number) >= 1)) {
-      throw new DirspaceError('InvalidInput', 'nth_value takes a number from 1 on.');
-    }
+    checkNth(number);
     const at = number === null || first < 0 ? -1 : first + Number(number) - 1;
     rows[row] = at <= (last[row] as number) ? at : -1;
   }
@@ -207,6 +271,7 @@ function* ofPartitions(
   const taken = columns.slice(0, columnsOfCall(call).length);
   const rows = partitions.length;
   const { groups, size } = groupsOf(partitions);
+  const distinct = call.distinct ? yield* distinctGroups(taken) : undefined;
   const held = memory.hold('The partitions of a window');
   try {
     for (let from = 0; from < rows; from += BATCH_ROWS) {
@@ -214,7 +279,9 @@ function* ofPartitions(
       const part = Uint32Array.from({ length: own.length }, (_, at) => from + at);
       const given = taken.map((column) => gatherColumn(column, part));
       if (state.reserve !== undefined) yield* state.reserve(own.length);
-      state.add(own.slice(), size, given);
+      const counted = own.slice();
+      distinct?.leaveOut(part, counted);
+      state.add(counted, size, given);
       held.set(state.bytes);
       yield;
     }

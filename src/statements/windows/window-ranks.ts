@@ -5,7 +5,7 @@
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { type Column, reader } from '../../sql/index.ts';
+import { type Column, reader, type Value } from '../../sql/index.ts';
 import { inSlices } from '../../steps.ts';
 
 /** For each row whether it is the first of a partition, and of rows that are equal in order. */
@@ -29,6 +29,12 @@ export function* runs(
     yield { from, to };
     from = to;
   }
+}
+
+/** @throws InvalidInput for a number of a row that is not from 1 on */
+export function checkNth(number: Value): void {
+  if (number === null || Number(number) >= 1) return;
+  throw new DirspaceError('InvalidInput', 'nth_value takes a number from 1 on.');
 }
 
 /** Functions that count rows, and those of them that count rows of one place in order as one. */
