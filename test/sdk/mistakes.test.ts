@@ -37,6 +37,12 @@ describe('in the SDK', () => {
       '"verson"',
       'did you mean "version"?',
     ],
+    'a merge without an action': [
+      () => users.mergeInsert('name').execute([{ name: 'Ada', age: 37, vector: V }]),
+      'InvalidInput',
+      'no action',
+      'whenMatchedUpdateAll()',
+    ],
     'a tag of no version': [
       async () => (await users.tags()).create('v1', undefined as Loose),
       'InvalidInput',

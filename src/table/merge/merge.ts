@@ -101,7 +101,7 @@ function checkClauses({ on, updateMatched, insertNew, deleteMissing }: MergeClau
   if (updateMatched === undefined && insertNew !== true && deleteMissing === undefined) {
     throw new DirspaceError(
       'InvalidInput',
-      'The merge says nothing of what to do: ask for when_matched_update_all, when_not_matched_insert_all or when_not_matched_by_source_delete.',
+      'The merge has no action. Ask for when_matched_update_all, when_not_matched_insert_all or when_not_matched_by_source_delete; in the SDK by methods such as whenMatchedUpdateAll().',
     );
   }
 }

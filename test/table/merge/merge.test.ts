@@ -203,7 +203,7 @@ describe('merge', () => {
   });
 
   test.each([
-    [{ on: 'id' }, 'InvalidInput', 'nothing of what to do'],
+    [{ on: 'id' }, 'InvalidInput', 'has no action'],
     [{ on: 'nope', ...BOTH }, 'TableColumnNotFound', 'nope'],
     [{ on: ['id', 'id'], ...BOTH }, 'InvalidInput', 'twice'],
     [{ on: 'id', ...BOTH, when_matched_update_all_filt: 'x > 1' }, 'TableColumnNotFound', 'x'],
