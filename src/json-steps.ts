@@ -1,8 +1,8 @@
 /**
  * `parseJsonInSteps` parses a long JSON text as a generator of short steps, between which the
  * caller can let other work run. A step passes some elements of a list, some members of an object,
- * or one longer text or number to JSON.parse. The result and the errors are those of JSON.parse,
- * except that very deep nesting can throw RangeError.
+ * or one longer text or number to JSON.parse. The result is that of JSON.parse, and invalid text
+ * throws SyntaxError as there. Only very deep nesting differs: it can throw RangeError.
  */
 
 /** Characters that are parsed at once, unless a single text or number is longer. */

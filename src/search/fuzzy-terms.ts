@@ -1,9 +1,9 @@
 /**
- * Finds the indexed terms that the words of a query stand for. A fuzzy word stands for the terms
- * within a number of edits, and an open word for the terms that begin with it. `NearWords` offers
- * the terms of a column to all such words in steps, and skips terms whose beginning is too far from
- * each word. A `FuzzyLeaf` has the words of one part of the query, which share a limit of terms.
- * More than `MOST_NEAR_TERMS` terms for a request throw InvalidInput.
+ * Finds the indexed terms that the words of a query stand for: a fuzzy word for the terms within a
+ * number of edits, and a prefix (open word) for the terms that begin with it. `NearWords` compares
+ * the terms of a column with all such words in steps, and skips terms whose beginning is too far
+ * from each word. The words of one part of the query (`FuzzyLeaf`) share a limit of terms; a
+ * request that finds more than `MOST_NEAR_TERMS` throws InvalidInput.
  */
 import type { Offsets } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

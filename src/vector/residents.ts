@@ -1,9 +1,8 @@
 /**
  * `Residents` keeps vectors that are searched repeatedly in the memory of the WebAssembly kernels,
- * because copying rows there takes twice as long as measuring them. `placeOf` returns their
- * address, or undefined if they are not there. It finds vectors by their buffer, so callers must
- * pass buffers that do not change. `ResidentRoom` allocates that memory, and evicts all of it
- * together.
+ * because copying rows there takes twice as long as measuring them. It finds vectors by their
+ * buffer, so callers must pass buffers that do not change. The memory is bounded (`ResidentRoom`),
+ * and all vectors in it are evicted together.
  */
 import type { VectorValues } from './elements.ts';
 

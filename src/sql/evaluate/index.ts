@@ -1,9 +1,8 @@
 /**
  * Exports the evaluation of bound trees over columns, the selection of rows by truth values, and
- * the conversion to Arrow vectors. Other folders of sql/ also find here whether a cast exists
- * (`canCast`), values as text (`textOf`), the rounding of decimals (`rounded`), comparison with a
- * constant, the reading of a few bytes as one number (`packed`, `lastFour`), checks of LIKE
- * patterns, and estimates of cost.
+ * the conversion of results to Arrow vectors. The other folders of sql/ also find parts of
+ * evaluation here that they share, such as casts, the rounding of decimals, comparisons with a
+ * constant, checks of LIKE patterns, and estimates of cost.
  */
 
 export { canCast } from './cast.ts';

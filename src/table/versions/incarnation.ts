@@ -1,8 +1,8 @@
 /**
- * `incarnationAt` returns the id of the table in a folder, its incarnation, from the record there.
- * Two tables never have the same incarnation, even under one name. Most other functions build
- * errors for a table that was dropped, moved or made again during an operation. `tableLeft` says
- * that nothing was changed, and `leftAtThatMoment` that it is not known (CommitStateUnknown).
+ * Tells tables of one name apart. Each table has an id, its incarnation, in the record in its
+ * folder (`incarnationAt`), and no two tables ever have the same. An operation that finds another
+ * incarnation, or none, throws an error from this file: the table was dropped, moved or made again
+ * meanwhile. These errors tell whether nothing was changed or it is not known (CommitStateUnknown).
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { decodeTable, TABLE_FILE } from '../../format/index.ts';

@@ -1,7 +1,7 @@
 /**
  * `requireNoNulls` refuses to make a column required if it holds nulls. It counts nulls by a scan,
  * which skips fragments and batches whose statistics show none. Fields of a struct that is null do
- * not count.
+ * not count, and fields in a list are always refused.
  */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
