@@ -88,6 +88,16 @@ test('--types wins over what is inferred, and over the types of Arrow data, with
   expect(lossy.error).toContain('Row 2, column "n"');
 });
 
+test('--decimal reads numbers with a comma', async () => {
+  const { file, run, typesOf } = fresh();
+  const rows = file('x.csv', 'city;area\nBerlin;891,1\nUlm;1.118,7\n');
+  expect((await run('import', rows, 't', '--decimal', ',')).code).toBe(EXIT.ok);
+  expect(await typesOf('t')).toEqual(['city    utf8', 'area    float64']);
+  expect((await run('sql', 'SELECT sum(area) AS a FROM t', '--json')).out).toContain('2009.8');
+  const wrong = await run('import', rows, 'u', '--decimal', ';');
+  expect([wrong.code, wrong.error]).toEqual([EXIT.usage, expect.stringContaining('--decimal')]);
+});
+
 test('--schema takes what describe --json prints, or the schema in it', async () => {
   const { file, run, typesOf } = fresh();
   const rows = file('x.ndjson', '{"id": 1}\n');

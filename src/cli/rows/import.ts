@@ -34,6 +34,7 @@ import { megabytes, unescaped } from './file-words.ts';
 const MODES = ['create', 'append', 'overwrite', 'merge'] as const;
 const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'parquet', 'arrow', 'arrow-stream'] as const;
 const RAGGED = ['refuse', 'pad'] as const;
+const DECIMALS = ['.', ','] as const;
 const SAMPLES = ['first', 'all'] as const;
 const HEADERS = ['yes', 'no'] as const;
 const STANDARD_INPUT = '-';
@@ -54,6 +55,7 @@ export const importFile: Command = {
   choices: {
     mode: MODES,
     format: FORMATS,
+    decimal: DECIMALS,
     ragged: RAGGED,
     sample: SAMPLES,
     header: HEADERS,
@@ -99,6 +101,10 @@ export const importFile: Command = {
       flags: '--null <text>',
       summary: 'of CSV: a text without quotes that means null, beside the empty one',
       repeated: true,
+    },
+    {
+      flags: '--decimal <character>',
+      summary: "of CSV: '.' or ',' before the fraction of numbers; '.' if absent",
     },
     { flags: '--skip <lines>', summary: 'of CSV: lines to pass over at the beginning' },
     {
@@ -248,6 +254,7 @@ async function optionsOf(
       header: header === undefined ? undefined : header === 'yes',
       encoding: options.text('encoding'),
       nulls: nulls.length === 0 ? undefined : ['', ...nulls],
+      decimal: options.optionalChoice('decimal', DECIMALS),
       skipLines: options.text('skip') === undefined ? undefined : options.count('skip', 0),
       ragged: options.optionalChoice('ragged', RAGGED),
       sample: options.optionalChoice('sample', SAMPLES),

@@ -20,6 +20,7 @@ const OTHER_NAMES: readonly (readonly [own: string, others: readonly string[]])[
   ['--types', ['--column-types', '--dtypes', '--dtype', '--type', '--cast']],
   ['--delimiter', ['--delim', '--separator', '--sep', '--fs', '-d']],
   ['--null', ['--nulls', '--na', '--na-values', '--nullstr', '--null-value']],
+  ['--decimal', ['--decimal-separator', '--decimal-point', '--dec']],
   ['--skip', ['--skip-lines', '--skip-rows', '--skiprows']],
   ['--on', ['--key', '--keys', '--by', '--id', '--primary-key']],
   ['--reject', ['--rejects', '--bad', '--errors', '--ignore-errors']],

@@ -29,6 +29,7 @@ import {
   unescaped,
 } from './csv-scanner.ts';
 import { mayBeEmpty } from './csv-types.ts';
+import { isOfNumbers, pointed } from './decimal-comma.ts';
 import { type FieldStore, storeOf } from './field-stores.ts';
 
 /** Makes a column from JavaScript values; a value that does not fit throws TableSchemaValidation. */
@@ -48,6 +49,8 @@ export interface WriterOptions {
   readonly nulls: readonly Uint8Array[];
   /** Whether an empty field without quotes is null. */
   readonly emptyIsNull: boolean;
+  /** Numbers have a comma before their fraction. */
+  readonly hasDecimalComma: boolean;
   readonly build: BuildColumn | undefined;
   /** Most rows of a batch. */
   readonly batchRows: number;
@@ -73,10 +76,22 @@ export function columnWriter(column: CsvColumn, options: WriterOptions): ColumnW
     return new TextWriter(column, options);
   }
   const store = storeOf(type, column.isGuessed);
-  return store === undefined
-    ? new BuiltWriter(column, options)
-    : new FixedWriter(column, options, store);
+  if (store === undefined) return new BuiltWriter(column, options);
+  const hasComma = options.hasDecimalComma && isOfNumbers(type);
+  return new FixedWriter(column, options, hasComma ? withComma(store) : store);
 }
+
+/** As the store, of numbers with a decimal comma. */
+const withComma = (store: FieldStore): FieldStore => ({
+  ...store,
+  into: (values) => {
+    const put = store.into(values);
+    return (bytes, start, end, row) => {
+      const number = pointed(bytes, start, end);
+      return number !== undefined && put(number, 0, number.length, row);
+    };
+  },
+});
 
 /** Which rows of a batch are null; whether a field is. */
 class Nulls {
@@ -289,6 +304,7 @@ class BuiltWriter implements ColumnWriter {
   readonly #nulls: Nulls;
   readonly #dialect: CsvDialect;
   readonly #build: BuildColumn;
+  readonly #hasComma: boolean;
   /** Rows of the windows so far, and the columns made of them. */
   #parts: Data[] = [];
   #length = 0;
@@ -304,6 +320,7 @@ class BuiltWriter implements ColumnWriter {
     this.#nulls = new Nulls(options);
     this.#dialect = dialect;
     this.#build = build;
+    this.#hasComma = options.hasDecimalComma && isOfNumbers(column.field.type);
   }
 
   append(bytes: Uint8Array, scanner: CsvScanner, column: number, bad: Uint8Array): boolean {
@@ -326,7 +343,15 @@ class BuiltWriter implements ColumnWriter {
         values.push(null);
       } else {
         const isEscaped = (entry & ESCAPED) !== 0;
-        const plain = isEscaped ? unescaped(bytes, start, end, this.#dialect) : undefined;
+        let plain = isEscaped ? unescaped(bytes, start, end, this.#dialect) : undefined;
+        if (this.#hasComma) {
+          plain ??= bytes.subarray(start, end);
+          plain = pointed(plain, 0, plain.length);
+          if (plain === undefined) {
+            refuse(row);
+            continue;
+          }
+        }
         const text = textOf(plain ?? bytes, plain ? 0 : start, plain ? plain.length : end);
         values.push(text);
         if (!isNested) continue;

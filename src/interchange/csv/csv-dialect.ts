@@ -28,9 +28,11 @@ export function dialectOf(
   from: number,
   to: number,
   isEnd: boolean,
-  asked: Pick<CheckedCsvOptions, 'delimiter' | 'quote' | 'escape'>,
+  asked: Pick<CheckedCsvOptions, 'delimiter' | 'quote' | 'escape' | 'hasDecimalComma'>,
 ): FoundDialect {
-  const delimiters = asked.delimiter === undefined ? DELIMITERS : [asked.delimiter];
+  // A comma within numbers stands between fields only where the caller says so.
+  const likely = asked.hasDecimalComma ? DELIMITERS.filter((each) => each !== COMMA) : DELIMITERS;
+  const delimiters = asked.delimiter === undefined ? likely : [asked.delimiter];
   for (let looked = LOOKED_AT; ; looked *= 4) {
     const end = Math.min(to, from + looked);
     // The scanner writes a line break after the last byte.

@@ -39,7 +39,7 @@ export function headerOf(
   options: CheckedCsvOptions,
   schema: Schema | undefined,
 ): FoundHeader {
-  const fields = firstRecord(bytes, from, to, dialect);
+  const fields = firstRecord(bytes, from, to, dialect, options);
   if (fields === undefined) {
     const names = schema?.fields.map(({ name }) => name) ?? [];
     return { hasHeader: false, names, end: to, lines: 0 };
@@ -80,6 +80,7 @@ function firstRecord(
   from: number,
   to: number,
   dialect: CsvDialect,
+  { hasDecimalComma }: CheckedCsvOptions,
 ): FirstRecord | undefined {
   // How many fields there are is found first.
   const one = new CsvScanner(dialect, 1, false);
@@ -118,7 +119,7 @@ function firstRecord(
     const [start, end] = [startOf(entry), scanner.bounds[2 * at + 1] as number];
     const plain = (entry & ESCAPED) !== 0 ? unescaped(bytes, start, end, dialect) : undefined;
     texts.push(plain === undefined ? textOf(bytes, start, end) : textOf(plain, 0, plain.length));
-    kinds.push(start === end ? 0 : kindOf(bytes, start, end));
+    kinds.push(start === end ? 0 : kindOf(bytes, start, end, hasDecimalComma));
   }
   return { texts, kinds, end: scanner.end, lines: lines - one.lines + scanner.lines };
 }

@@ -35,6 +35,11 @@ export interface CsvOptions {
   readonly encoding?: string | undefined;
   /** Fields without quotes that are null, such as NA; the empty one alone if not given. */
   readonly nulls?: readonly string[] | undefined;
+  /**
+   * What stands before the fraction of a number: a point if not given. With a comma, points between
+   * groups of three digits are passed over: `1.234,5` is 1234.5, and `1.5` is text.
+   */
+  readonly decimal?: '.' | ',' | undefined;
   /** Lines before the header, or the first row, that are passed over. */
   readonly skipLines?: number | undefined;
   /** Rows with too few fields: `refuse` them, or `pad` them with nulls. `refuse` if not given. */
@@ -52,6 +57,7 @@ const OPTION_NAMES = [
   'header',
   'encoding',
   'nulls',
+  'decimal',
   'skipLines',
   'ragged',
   'sample',
@@ -60,7 +66,7 @@ const OPTION_NAMES = [
 
 /** The options with what was given in bytes. */
 export interface CheckedCsvOptions
-  extends Omit<CsvOptions, 'delimiter' | 'quote' | 'escape' | 'encoding' | 'nulls'> {
+  extends Omit<CsvOptions, 'delimiter' | 'quote' | 'escape' | 'encoding' | 'nulls' | 'decimal'> {
   readonly delimiter: number | undefined;
   /** -1 where fields are never quoted. */
   readonly quote: number | undefined;
@@ -68,11 +74,12 @@ export interface CheckedCsvOptions
   readonly encoding: Encoding | undefined;
   readonly nulls: readonly Uint8Array[];
   readonly emptyIsNull: boolean;
+  readonly hasDecimalComma: boolean;
 }
 
 /** @throws InvalidInput */
 export function checkCsvOptions(options: CsvOptions): CheckedCsvOptions {
-  const { encoding, nulls = [''], skipLines, ragged, sample, header, onReject } = options;
+  const { encoding, nulls = [''], decimal, skipLines, ragged, sample, header, onReject } = options;
   const wrong = (name: string, expected: string): never => {
     const found = Reflect.get(options, name) as unknown;
     throw new DirspaceError(
@@ -104,6 +111,7 @@ export function checkCsvOptions(options: CsvOptions): CheckedCsvOptions {
   if (!Array.isArray(nulls) || !nulls.every((text) => typeof text === 'string')) {
     wrong('nulls', 'an array of texts');
   }
+  if (decimal !== undefined && !['.', ','].includes(decimal)) wrong('decimal', '"." or ","');
   if (skipLines !== undefined && !(Number.isSafeInteger(skipLines) && skipLines >= 0)) {
     wrong('skipLines', 'a whole number from 0 on');
   }
@@ -111,8 +119,10 @@ export function checkCsvOptions(options: CsvOptions): CheckedCsvOptions {
   if (sample !== undefined && !['first', 'all'].includes(sample)) wrong('sample', 'first or all');
   if (onReject !== undefined && typeof onReject !== 'function') wrong('onReject', 'a function');
   const texts = nulls.filter((text) => text !== '');
+  const { decimal: _, ...others } = options;
   return {
-    ...options,
+    ...others,
+    hasDecimalComma: decimal === ',',
     delimiter,
     quote,
     escape: before,

@@ -313,8 +313,9 @@ class CsvReader {
     schema: Schema,
     { build, batchRows, pads }: BatchOptions,
   ): AsyncGenerator<RecordBatch> {
-    const { nulls, emptyIsNull } = this.#options;
-    const shared = { dialect: this.#dialect, nulls, emptyIsNull, build, batchRows };
+    const { nulls, emptyIsNull, hasDecimalComma } = this.#options;
+    const parsed = { nulls, emptyIsNull, hasDecimalComma };
+    const shared = { ...parsed, dialect: this.#dialect, build, batchRows };
     const writers = this.#read.map((at) => columnWriter(this.#columns[at] as CsvColumn, shared));
     const scanner = new CsvScanner(this.#dialect, Math.max(1, this.#columns.length), pads);
     const pause = plainPause();

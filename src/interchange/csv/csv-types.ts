@@ -20,6 +20,7 @@ import {
 } from '../../arrow/index.ts';
 import { digitsValue, floatOf, floatValue, integerOf, plainText } from './csv-numbers.ts';
 import { dateOf, momentOf, timeOf } from './csv-times.ts';
+import { pointed } from './decimal-comma.ts';
 
 /** Whether an empty field in quotes is a value, as of texts and bytes. */
 export const mayBeEmpty = (type: DataType): boolean =>
@@ -62,11 +63,16 @@ const ZERO = 48;
 const NINE = 57;
 
 /** The bytes of a field, which is neither empty nor null. */
-export function kindOf(bytes: Uint8Array, start: number, end: number): number {
-  const value = digitsValue(bytes, start, end, true);
-  if (!Number.isNaN(value)) return value < 0 ? KIND.int | KIND.negative : KIND.int;
-  const fraction = floatValue(bytes, start, end, true);
-  if (!Number.isNaN(fraction)) return KIND.float;
+export function kindOf(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  hasDecimalComma: boolean,
+): number {
+  if (!hasDecimalComma) {
+    const quick = quickNumber(bytes, start, end);
+    if (quick !== undefined) return quick;
+  }
   // The longest of all is a timestamp with an offset.
   if (end - start > 400) return KIND.text;
   const first = bytes[start] as number;
@@ -79,12 +85,27 @@ export function kindOf(bytes: Uint8Array, start: number, end: number): number {
     }
     if (timeOf(bytes, start, end, true) !== undefined) return KIND.time;
   }
-  const text = plainText(bytes, start, end);
+  const number = hasDecimalComma ? pointed(bytes, start, end) : bytes.subarray(start, end);
+  const found = number === undefined ? undefined : numberOf(number);
+  if (found !== undefined) return found;
+  return /^(?:true|false)$/i.test(plainText(bytes, start, end)) ? KIND.bool : KIND.text;
+}
+
+/** Of a number in one of the usual forms; undefined for other text. */
+function quickNumber(bytes: Uint8Array, start: number, end: number): number | undefined {
+  const value = digitsValue(bytes, start, end, true);
+  if (!Number.isNaN(value)) return value < 0 ? KIND.int | KIND.negative : KIND.int;
+  return Number.isNaN(floatValue(bytes, start, end, true)) ? undefined : KIND.float;
+}
+
+function numberOf(bytes: Uint8Array): number | undefined {
+  const quick = quickNumber(bytes, 0, bytes.length);
+  if (quick !== undefined) return quick;
+  const text = plainText(bytes, 0, bytes.length);
   const integer = integerOf(text, true);
   if (integer !== undefined) return integerKind(integer);
   const float = floatOf(text, true);
-  if (float !== undefined) return Number.isFinite(float) ? KIND.float : KIND.word;
-  return /^(?:true|false)$/i.test(text) ? KIND.bool : KIND.text;
+  return float === undefined ? undefined : Number.isFinite(float) ? KIND.float : KIND.word;
 }
 
 function integerKind(value: bigint): number {

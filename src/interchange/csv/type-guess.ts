@@ -8,14 +8,16 @@ import { type CheckedCsvOptions, isNullText } from './csv-options.ts';
 import { type CsvScanner, ESCAPED, QUOTED, startOf } from './csv-scanner.ts';
 import { KIND, kindOf, typeOfKinds } from './csv-types.ts';
 
+type GuessOptions = Pick<CheckedCsvOptions, 'nulls' | 'emptyIsNull' | 'hasDecimalComma'>;
+
 export class TypeGuess {
   readonly columns: number;
   /** Rows that were looked at. */
   rows = 0;
   readonly #kinds: Int32Array;
-  readonly #options: Pick<CheckedCsvOptions, 'nulls' | 'emptyIsNull'>;
+  readonly #options: GuessOptions;
 
-  constructor(columns: number, options: Pick<CheckedCsvOptions, 'nulls' | 'emptyIsNull'>) {
+  constructor(columns: number, options: GuessOptions) {
     this.columns = columns;
     this.#kinds = new Int32Array(columns);
     this.#options = options;
@@ -24,7 +26,7 @@ export class TypeGuess {
   /** Looks at all records of the scanner. */
   add(bytes: Uint8Array, { bounds, rows }: CsvScanner): void {
     const { columns } = this;
-    const { nulls } = this.#options;
+    const { nulls, hasDecimalComma } = this.#options;
     this.rows += rows;
     for (let column = 0; column < columns; column++) {
       let kinds = this.#kinds[column] as number;
@@ -35,7 +37,7 @@ export class TypeGuess {
         const [start, end] = [startOf(entry), bounds[slot + 1] as number];
         if (start === end || ((entry & QUOTED) === 0 && isNullText(nulls, bytes, start, end)))
           continue;
-        kinds |= (entry & ESCAPED) === 0 ? kindOf(bytes, start, end) : KIND.text;
+        kinds |= (entry & ESCAPED) === 0 ? kindOf(bytes, start, end, hasDecimalComma) : KIND.text;
       }
       this.#kinds[column] = kinds;
     }
