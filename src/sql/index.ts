@@ -36,6 +36,7 @@ export {
   withValidity,
 } from './load/index.ts';
 export { withMistakeIn } from './mistakes.ts';
+export { withParameters } from './parameters.ts';
 export {
   type AggregateExpression,
   type Expression,

@@ -156,7 +156,7 @@ export const CONNECTION_OPTIONS = {
   renameTable: ['namespacePath', 'newNamespacePath'],
   undropTable: ['trashId'],
   syncLance: [],
-  sql: ['namespacePath'],
+  sql: ['namespacePath', 'parameters'],
   listTrash: ['signal', 'detached'],
   purgeTrash: ['olderThan', 'dryRun', 'detached'],
 } as const;

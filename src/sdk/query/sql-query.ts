@@ -2,6 +2,7 @@
  * `SqlQuery` is a query by a SELECT over tables of a catalog, as `Connection.sql` returns it.
  */
 import { DirspaceError } from '../../errors.ts';
+import { onDemand } from '../../on-demand.ts';
 import type { RunSqlRequest } from '../../protocol/index.ts';
 import type { AnyRow } from '../convert/index.ts';
 import { type Home, pathOf, showKind } from '../handles/index.ts';
@@ -11,14 +12,20 @@ import { StatementQuery } from './statement-query.ts';
 export interface SqlOptions {
   /** Names of tables are looked up in this namespace, and from it on; the root if absent. */
   readonly namespacePath?: readonly string[];
+  /**
+   * Values for `?` in their order, for `$1`, `$2`, or, by name, for `$name`. They are written into the
+   * statement as literals, and never read as SQL.
+   */
+  readonly parameters?: readonly unknown[] | Readonly<Record<string, unknown>>;
 }
 
 /** Each run reads the tables as they are then, all of them at one version each. */
 export class SqlQuery<RowType = AnyRow> extends StatementQuery<RowType> {
   readonly #request: RunSqlRequest;
+  readonly #parameters: SqlOptions['parameters'];
 
   /** Connections make these; see `Connection.sql`. */
-  constructor(home: Home, sql: string, { namespacePath }: SqlOptions = {}) {
+  constructor(home: Home, sql: string, { namespacePath, parameters }: SqlOptions = {}) {
     super(home);
     if (typeof sql !== 'string') {
       throw new DirspaceError(
@@ -28,6 +35,7 @@ export class SqlQuery<RowType = AnyRow> extends StatementQuery<RowType> {
     }
     this.#request =
       namespacePath === undefined ? { sql } : { sql, id: pathOf(namespacePath, 'namespacePath') };
+    this.#parameters = copied(parameters);
   }
 
   /** The statement as it was given. */
@@ -35,7 +43,29 @@ export class SqlQuery<RowType = AnyRow> extends StatementQuery<RowType> {
     return this.#request.sql;
   }
 
-  protected override statement(): RunSqlRequest {
-    return this.#request;
+  protected override statement(): RunSqlRequest | Promise<RunSqlRequest> {
+    const [request, parameters] = [this.#request, this.#parameters];
+    if (parameters === undefined) return request;
+    return language(async ({ withMistakeIn, withParameters }) => {
+      try {
+        return { ...request, sql: withParameters(request.sql, parameters) };
+      } catch (error) {
+        throw withMistakeIn(error, request.sql);
+      }
+    });
   }
+}
+
+const language = onDemand(() => import('../../sql/index.ts'));
+
+/** The values as they are now. @throws InvalidInput for what holds no values */
+function copied(parameters: SqlOptions['parameters']): SqlOptions['parameters'] {
+  if (parameters === undefined) return undefined;
+  if (parameters === null || typeof parameters !== 'object') {
+    throw new DirspaceError(
+      'InvalidInput',
+      `parameters takes an array or an object of values, and was given ${showKind(parameters)}.`,
+    );
+  }
+  return Array.isArray(parameters) ? [...parameters] : { ...parameters };
 }

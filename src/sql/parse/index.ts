@@ -77,6 +77,7 @@ export type {
   TableReference,
   TimeTravel,
 } from './statement-tree.ts';
+export { END, PLACEHOLDER, Tokens } from './tokens.ts';
 export {
   type AggregateExpression,
   type ArithmeticOperator,

@@ -2,7 +2,7 @@
  * Scans quoted SQL text, and returns its value and where it ends. `scanQuote` reads '..', E'..',
  * ".." and `..`, `scanUnicodeQuote` reads U&'..' and U&"..", and `scanDollarQuote` reads
  * $tag$..$tag$. As in PostgreSQL, parts of one string on several lines are joined. An unclosed
- * quote, an invalid escape, and a parameter such as $1 throw InvalidInput.
+ * quote, an invalid escape, and a placeholder such as $1 throw InvalidInput.
  */
 
 import { APOSTROPHE, isBlank, skipBlanks } from './blanks.ts';
@@ -227,13 +227,17 @@ function fromUnicodeEscapes(text: string, mark: string, start: number): string {
   return value;
 }
 
+/** What is told of `?` and `$1` where no values are given. */
+export const NO_PARAMETERS =
+  'Parameters are not supported here: write the value into the text, or give values to db.sql(text, { parameters })';
+
 const TAG = /\$(?:[A-Za-z_\u0080-\u009f\u00a1-\uffff][\w\u0080-\u009f\u00a1-\uffff]*)?\$/y;
 
 export function scanDollarQuote(sql: string, start: number): QuoteScan {
   TAG.lastIndex = start;
   const tag = TAG.exec(sql)?.[0];
   if (tag === undefined) {
-    return refuse(start, 'Parameters are not supported; write the value into the text');
+    return refuse(start, NO_PARAMETERS);
   }
   const from = start + tag.length;
   const close = sql.indexOf(tag, from);

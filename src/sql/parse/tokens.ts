@@ -7,7 +7,13 @@
 
 import { APOSTROPHE, HYPHEN, isBlank, skipBlanks } from './blanks.ts';
 import { KEYWORDS } from './keywords.ts';
-import { type QuoteScan, scanDollarQuote, scanQuote, scanUnicodeQuote } from './quotes.ts';
+import {
+  NO_PARAMETERS,
+  type QuoteScan,
+  scanDollarQuote,
+  scanQuote,
+  scanUnicodeQuote,
+} from './quotes.ts';
 import { refuse } from './sql-error.ts';
 
 export const END = 0;
@@ -23,6 +29,8 @@ export const BITS = 5;
 export const OPERATOR = 6;
 /** Parentheses, brackets, comma, period, colons, and characters that mean nothing. */
 export const MARK = 7;
+/** `?`, `$1` or `$name`, where they are asked for. */
+export const PLACEHOLDER = 8;
 
 /**
  * Tokens of one text; the literals of an IN list are not counted: the parser subtracts them from
@@ -50,7 +58,7 @@ const AMPERSAND = 38;
 const PERIOD = 46;
 const SLASH = 47;
 const QUESTION = 63;
-const NO_PARAMETERS = 'Parameters are not supported; write the value into the text';
+const PLACE = /\$(?:\d+|[A-Za-z_]\w*)(?![\w$])/y;
 
 function classOf(code: number): number {
   if (code < 128) return CLASSES[code] as number;
@@ -72,7 +80,8 @@ const KEEPS_SIGN = /[~!@#^&|%]/;
 
 /**
  * Beyond PostgreSQL it accepts names in backticks, == for =, no-break spaces as blanks, and a sign
- * directly after an operator (a !=-1). It refuses parameters and semicolons.
+ * directly after an operator (a !=-1). It refuses semicolons, and
+ * placeholders of parameters unless they are asked for.
  */
 export class Tokens {
   readonly sql: string;
@@ -92,9 +101,17 @@ export class Tokens {
   /** What the text is, for messages. */
   readonly what: 'expression' | 'statement';
 
-  constructor(sql: string, what: 'expression' | 'statement' = 'expression') {
+  readonly #hasPlaceholders: boolean;
+
+  /** @param hasPlaceholders whether placeholders are tokens; otherwise they are refused */
+  constructor(
+    sql: string,
+    what: 'expression' | 'statement' = 'expression',
+    hasPlaceholders = false,
+  ) {
     this.sql = sql;
     this.what = what;
+    this.#hasPlaceholders = hasPlaceholders;
     this.next();
   }
 
@@ -220,7 +237,7 @@ export class Tokens {
     const { sql, start } = this;
     if (code === APOSTROPHE) {
       this.#quoted(STRING, scanQuote(sql, start, start, "'", 'plain'));
-    } else if (code === DOLLAR) this.#quoted(STRING, scanDollarQuote(sql, start));
+    } else if (code === DOLLAR) this.#dollar();
     else {
       const scan = scanQuote(sql, start, start, sql.charAt(start), 'name');
       if (scan.value === '') refuse(start, 'A quoted name is empty');
@@ -228,14 +245,29 @@ export class Tokens {
     }
   }
 
+  #dollar(): void {
+    const { sql, start } = this;
+    PLACE.lastIndex = start;
+    const place = this.#hasPlaceholders ? PLACE.exec(sql)?.[0] : undefined;
+    if (place === undefined) this.#quoted(STRING, scanDollarQuote(sql, start));
+    else this.#set(PLACEHOLDER, place, start + place.length);
+  }
+
   #operator(code: number): void {
     const { sql, start } = this;
-    if (code === QUESTION) refuse(start, NO_PARAMETERS);
+    if (code === QUESTION) {
+      if (!this.#hasPlaceholders) refuse(start, NO_PARAMETERS);
+      this.#set(PLACEHOLDER, '?', start + 1);
+      return;
+    }
     let end = start + 1;
     for (; end < sql.length; end++) {
       const next = sql.charCodeAt(end);
       if (CLASSES[next] !== OPERATING) break;
-      if (next === QUESTION) refuse(end, NO_PARAMETERS);
+      if (next === QUESTION) {
+        if (!this.#hasPlaceholders) refuse(end, NO_PARAMETERS);
+        break;
+      }
       if (next === HYPHEN && sql.charCodeAt(end + 1) === HYPHEN) break;
       if (next === SLASH && sql[end + 1] === '*') break;
     }
