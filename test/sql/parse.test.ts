@@ -206,7 +206,7 @@ describe('an error says where', () => {
     ['array[1,] = x', 9, "An expression is missing before ']'"],
     ['x IN 5', 6, "'(' is expected"],
     ['a /* open', 3, 'A comment is never closed'],
-    ['date + interval (3) x', 21, 'a string is expected'],
+    ['date + interval (3) x', 21, 'a unit such as DAY is expected'],
     ['a.5', 2, 'at or near ".5"'],
     ['a @- b', 3, 'The operator @- is not supported'],
     ['a -@ b', 3, 'The operator -@ is not supported'],

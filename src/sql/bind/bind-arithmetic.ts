@@ -1,7 +1,8 @@
 /**
  * `bindArithmetic` binds `+ - * / %`: it checks the types of the operands and chooses the type of
  * the result. The result of numbers is a 64-bit integer, a decimal or a double. Intervals and
- * durations can be added to dates and timestamps, and the difference of two of these is a duration.
+ * durations can be added to dates and timestamps. The difference of two dates is a number of days,
+ * which can be added to dates, and that of timestamps is a duration.
  * A text literal beside a date or timestamp is read as one too, or as an interval. Other operands
  * throw InvalidInput. evaluate/evaluate-arithmetic.ts and functions/intervals.ts compute the
  * results.
@@ -16,8 +17,14 @@ import {
   Timestamp,
   TimeUnit,
 } from '../../arrow/index.ts';
-import { NANOS_PER_DAY, parseInterval } from '../../values/index.ts';
-import { moveDate, moveTimestamp, negateInterval, sumIntervals } from '../functions/index.ts';
+import { parseInterval } from '../../values/index.ts';
+import {
+  moveDate,
+  moveTimestamp,
+  negateInterval,
+  scaleInterval,
+  sumIntervals,
+} from '../functions/index.ts';
 import { type ArithmeticOperator, MAX_PRECISION, refuse } from '../parse/index.ts';
 import {
   type Bound,
@@ -30,7 +37,6 @@ import {
   isTemporal,
   literal,
   locationOf,
-  nanosPerUnit,
   settle,
   timeUnitOf,
   timeZoneOf,
@@ -153,7 +159,13 @@ function temporal(
   if (op === '+' && (f === 'interval' || f === 'duration') && (g === 'date' || g === 'timestamp')) {
     return temporal('+', right, left, at);
   }
+  if (op === '*' && f === 'int' && g === 'interval') return temporal(op, right, left, at);
+  if (op === '*' && f === 'interval' && g === 'int') {
+    return call(scaleInterval, [left, coerce(right, INT64)], INTERVAL);
+  }
   if (op !== '+' && op !== '-') return null;
+  if (op === '+' && f === 'int' && g === 'date') return temporal(op, right, left, at);
+  if (f === 'date' && g === 'int') return movedByDays(op, left, right);
   // '2020-01-01' beside a date or timestamp is one too; beside a minus it may be an interval.
   const read = (side: Bound, beside: Bound): Bound => {
     if (side.kind !== 'literal' || side.loose !== 'string') return side;
@@ -198,13 +210,11 @@ function temporal(
   }
   if (op === '-' && (f === 'date' || f === 'timestamp') && (g === 'date' || g === 'timestamp')) {
     if ((timeZoneOf(left.type) === null) !== (timeZoneOf(right.type) === null)) return null;
-    const days = [left, right].every(
-      (side) => nanosPerUnit(plainType(side.type)) === NANOS_PER_DAY,
-    );
+    if (f === 'date' && g === 'date') return daysBetween(left, right);
     const units = [left, right].map((side) =>
       familyOf(side.type) === 'date' ? TimeUnit.MILLISECOND : timeUnitOf(side.type),
     );
-    const unit = days ? TimeUnit.SECOND : (Math.max(...units) as TimeUnit);
+    const unit = Math.max(...units) as TimeUnit;
     const count = (side: Bound): Bound =>
       coerce(settle(side), new Timestamp(unit, timeZoneOf(side.type)), 'explicit');
     return {
@@ -221,6 +231,21 @@ function temporal(
     return { kind: 'arithmetic', op, left: coerce(left, type), right: coerce(right, type), type };
   }
   return null;
+}
+
+const daysOf = (side: Bound): Bound =>
+  coerce(coerce(settle(side), new DateDay(), 'explicit'), INT64, 'explicit');
+
+/** The difference of two dates is a number of days. */
+const daysBetween = (left: Bound, right: Bound): Bound => ({
+  kind: 'arithmetic',
+  ...{ op: '-', left: daysOf(left), right: daysOf(right), type: INT64 },
+});
+
+function movedByDays(op: '+' | '-', date: Bound, days: Bound): Bound {
+  const sides = { left: daysOf(date), right: coerce(days, INT64) };
+  const moved: Bound = { kind: 'arithmetic', op, ...sides, type: INT64 };
+  return coerce(moved, new DateDay(), 'explicit');
 }
 
 function needsNanos(step: Bound): boolean {

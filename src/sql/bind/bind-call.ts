@@ -128,6 +128,8 @@ export const ALIASES: Readonly<Record<string, string>> = {
   date_part: 'extract',
   datepart: 'extract',
   datetrunc: 'date_trunc',
+  datediff: 'date_diff',
+  weekday: 'dayofweek',
   ifnull: 'coalesce',
   nvl: 'coalesce',
   make_list: 'make_array',

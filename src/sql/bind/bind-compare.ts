@@ -5,8 +5,15 @@
  * constant with a point or an exponent beside a column of floats means the nearest float. Two
  * columns of times are compared in the finer unit, and a decimal with a float as float64.
  */
-import { DataType, type Decimal, plainType } from '../../arrow/index.ts';
-import { doubleToExact, type ExactNumber, exactToDouble, floorDivide } from '../../values/index.ts';
+import { DataType, type Decimal, Duration, plainType, TimeUnit } from '../../arrow/index.ts';
+import {
+  doubleToExact,
+  type ExactNumber,
+  exactToDouble,
+  floorDivide,
+  type IntervalValue,
+  NANOS_PER_DAY,
+} from '../../values/index.ts';
 import { type CompareOperator, refuse } from '../parse/index.ts';
 import {
   BOOL,
@@ -47,6 +54,9 @@ export function bindCompare(
 ): Bound {
   const isNull = (side: Bound): boolean => side.kind === 'literal' && side.value === null;
   if (isNull(left) || isNull(right)) return literal(BOOL, null, at);
+  const [span, other] = [spanBeside(left, right), spanBeside(right, left)];
+  if (span !== undefined) return bindCompare(op, span, right, at);
+  if (other !== undefined) return bindCompare(op, left, other, at);
   if (left.kind === 'literal' && right.kind !== 'literal') {
     return bindCompare(MIRRORED[op], right, left, at);
   }
@@ -66,6 +76,18 @@ export function bindCompare(
     }
   }
   return betweenColumns(op, settle(left), settle(right), at);
+}
+
+/** An interval without months that stands beside a duration, as a duration. */
+function spanBeside(side: Bound, other: Bound): Bound | undefined {
+  if (side.kind !== 'literal' || familyOf(side.type) !== 'interval') return undefined;
+  if (familyOf(other.type) !== 'duration') return undefined;
+  const { months, days, nanos } = side.value as IntervalValue;
+  if (months !== 0) return undefined;
+  const all = BigInt(days) * NANOS_PER_DAY + nanos;
+  const own = plainType(other.type);
+  const type = all % nanosPerUnit(own) === 0n ? own : new Duration(TimeUnit.NANOSECOND);
+  return literal(type, all / nanosPerUnit(type), side.at);
 }
 
 /** Whether one side is a float and the other a decimal, and neither is an untyped literal. */

@@ -1,23 +1,13 @@
 /**
  * `SPECIAL` maps names of functions to the code that binds their calls, for functions without a
  * fixed signature: either their types depend on each other, or an argument must be a constant.
- * Examples are coalesce, nullif, greatest, extract, date_trunc, concat and arrow_cast. Arguments
- * that do not fit throw InvalidInput. bind-call.ts binds the other functions.
+ * Examples are coalesce, nullif, greatest, concat and arrow_cast. Arguments
+ * that do not fit throw InvalidInput. bind-fields.ts and bind-times.ts bind those of times, bind-call.ts the other functions.
  */
 
 import { plainType } from '../../arrow/index.ts';
 import { canCast } from '../evaluate/index.ts';
-import {
-  CLOCK_FIELDS,
-  DATE_FIELDS,
-  EXTREME_FUNCTIONS,
-  extractField,
-  fieldName,
-  LIST_FUNCTIONS,
-  STRING_FUNCTIONS,
-  TRUNCATIONS,
-  truncateTo,
-} from '../functions/index.ts';
+import { EXTREME_FUNCTIONS, LIST_FUNCTIONS, STRING_FUNCTIONS } from '../functions/index.ts';
 import { refuse, typeByArrowName } from '../parse/index.ts';
 import {
   BINARY,
@@ -27,8 +17,6 @@ import {
   commonType,
   describe,
   elementType,
-  type Family,
-  FLOAT64,
   familyOf,
   INT64,
   listOf,
@@ -42,23 +30,10 @@ import {
 import { argument, call } from './bind-arguments.ts';
 import { bindArithmetic } from './bind-arithmetic.ts';
 import { bindCompare } from './bind-compare.ts';
+import { FIELDS_OF_TIMES } from './bind-fields.ts';
 import { bindRead, bindTypeOf, bindWritten } from './bind-formats.ts';
 import { bindArrayHas, bindArrayPosition, bindArrays, bindSlice } from './bind-lists.ts';
-
-/** Functions of a time that give one of its fields as a whole number, by their names. */
-const FIELD_FUNCTIONS: Readonly<Record<string, string>> = {
-  year: 'year',
-  quarter: 'quarter',
-  month: 'month',
-  week: 'week',
-  weekofyear: 'week',
-  day: 'day',
-  dayofmonth: 'day',
-  dayofweek: 'dow',
-  dayofyear: 'doy',
-  hour: 'hour',
-  minute: 'minute',
-};
+import { TIME_FUNCTIONS } from './bind-times.ts';
 
 export const SPECIAL: Readonly<
   Record<string, (args: readonly Bound[], at: number | undefined) => Bound>
@@ -68,11 +43,8 @@ export const SPECIAL: Readonly<
   greatest: bindExtreme('greatest'),
   least: bindExtreme('least'),
   mod: bindModulo,
-  extract: bindExtract,
-  ...Object.fromEntries(
-    Object.entries(FIELD_FUNCTIONS).map(([name, field]) => [name, bindField(name, field)]),
-  ),
-  date_trunc: bindTruncate,
+  ...FIELDS_OF_TIMES,
+  ...TIME_FUNCTIONS,
   concat: bindConcat,
   '||': bindJoin,
   array_has: bindArrayHas,
@@ -139,65 +111,8 @@ function bindModulo(args: readonly Bound[], at: number | undefined): Bound {
   return bindArithmetic('%', left, right, at);
 }
 
-function unitOf(
-  name: string,
-  arg: Bound | undefined,
-  known: readonly string[],
-  at: number | undefined,
-): string {
-  const unit =
-    arg?.kind === 'literal' && typeof arg.value === 'string' ? fieldName(arg.value) : null;
-  if (unit === null || !known.includes(unit)) {
-    return refuse(
-      locationOf(arg ?? literal(UTF8, null)) ?? at,
-      `${name} takes one of ${known.join(', ')}`,
-    );
-  }
-  return unit;
-}
-
-const NAMES_OF_TIME: readonly Family[] = ['date', 'timestamp', 'time'];
-
-function timeArgument(name: string, arg: Bound | undefined, at: number | undefined): Bound {
-  const family = arg === undefined ? 'null' : familyOf(arg.type);
-  if (arg === undefined || !NAMES_OF_TIME.includes(family)) {
-    return refuse(
-      at,
-      `${name} takes a date or a timestamp, not ${arg === undefined ? 'nothing' : describe(arg)}`,
-    );
-  }
-  return settle(arg);
-}
-
 function requireTwo(name: string, args: readonly Bound[], at: number | undefined): void {
   if (args.length !== 2) refuse(at, `${name} takes 2 arguments, not ${args.length}`);
-}
-
-function bindExtract(args: readonly Bound[], at: number | undefined): Bound {
-  requireTwo('extract', args, at);
-  const field = unitOf('extract', args[0], DATE_FIELDS, at);
-  const arg = timeArgument('extract', args[1], at);
-  if (familyOf(arg.type) === 'time' && !CLOCK_FIELDS.includes(field)) {
-    refuse(at, `A time of day has no ${field}; it has ${CLOCK_FIELDS.join(', ')}`);
-  }
-  return call(extractField(field, plainType(arg.type)), [arg], FLOAT64);
-}
-
-function bindField(name: string, field: string): (typeof SPECIAL)[string] {
-  return (args, at) => {
-    if (args.length !== 1) refuse(at, `${name} takes 1 argument, not ${args.length}`);
-    const found = bindExtract([literal(UTF8, field, at), ...args], at);
-    return coerce(found, INT64, 'explicit');
-  };
-}
-
-function bindTruncate(args: readonly Bound[], at: number | undefined): Bound {
-  requireTwo('date_trunc', args, at);
-  const unit = unitOf('date_trunc', args[0], TRUNCATIONS, at);
-  const arg = timeArgument('date_trunc', args[1], at);
-  if (familyOf(arg.type) === 'time') refuse(at, 'date_trunc takes a date or a timestamp');
-  const type = plainType(arg.type);
-  return call(truncateTo(unit, type), [arg], type);
 }
 
 function asText(arg: Bound, at: number | undefined): Bound {

@@ -19,10 +19,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   ...entries('length(x)', ['strlen']),
   ...entries('regexp_match(x, pattern)', ['regexp_substr']),
   ...entries('CAST(x AS date)', ['to_date']),
-  ...entries('CAST(x AS timestamp)', ['to_timestamp']),
   ...entries("strftime(x, '%Y-%m-%d')", ['to_char', 'date_format']),
   ...entries('CAST(x AS text)', ['tostring']),
-  ...entries('extract(field FROM time)', ['second', 'isodow', 'epoch']),
   ...entries("time + INTERVAL '1 day'", ['date_add', 'dateadd', 'date_sub']),
   ...entries("a literal, such as TIMESTAMP '2026-01-31 12:00'", ['now', 'getdate', 'today']),
 };

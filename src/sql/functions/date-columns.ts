@@ -93,6 +93,24 @@ export function fieldOfColumn(
   return numbers(to, times, out);
 }
 
+/** The number of a unit, of the day or of so many nanoseconds, that each time is in. */
+export function numberedColumn(
+  column: Column | undefined,
+  unit: ((day: number) => number) | number,
+  from: DataType,
+  to: DataType,
+): Column | null {
+  if (typeof unit === 'function') return fieldOfColumn(column, { day: unit }, from, to);
+  const times = timesOf(column, from);
+  if (times === null || unit < times.perUnit) return null;
+  const step = unit / times.perUnit;
+  return numbers(
+    to,
+    times,
+    Float64Array.from(times.values, (value) => dayOf(value, step)),
+  );
+}
+
 /** Cut to so many nanoseconds of the clock, or to the first day that `firstDay` tells. */
 export function truncatedColumn(
   column: Column | undefined,

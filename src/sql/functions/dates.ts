@@ -29,7 +29,7 @@ interface Moment {
   readonly nanos: bigint;
 }
 
-function momentOf(value: Value, type: DataType): Moment {
+export function momentOf(value: Value, type: DataType): Moment {
   let nanos = BigInt(value as number | bigint) * nanosPerUnit(type);
   const zone = clockZoneOf(type);
   if (zone !== null) nanos = toWallClock(nanos, zone);
@@ -42,6 +42,12 @@ const MINUTE = 60n * NANOS_PER_SECOND;
 /** Nanoseconds of a day and of what is shorter are exact as doubles. */
 const [HOUR_NANOS, MINUTE_NANOS] = [Number(HOUR), Number(MINUTE)];
 
+/** The first century is of the years 1 to 100. The year before it is of the first century before that, -1. */
+const centuryOf = (year: number): number =>
+  year > 0 ? Math.ceil(year / 100) : Math.floor(year / 100) - (year % 100 === 0 ? 1 : 0);
+const millenniumOf = (year: number): number =>
+  year > 0 ? Math.ceil(year / 1000) : Math.floor(year / 1000) - (year % 1000 === 0 ? 1 : 0);
+
 const FIELDS: Readonly<Record<string, FieldOf>> = {
   year: { day: (days) => civilFromDays(days).year },
   quarter: { day: (days) => Math.floor((civilFromDays(days).month - 1) / 3) + 1 },
@@ -51,6 +57,9 @@ const FIELDS: Readonly<Record<string, FieldOf>> = {
   day: { day: (days) => civilFromDays(days).day },
   dow: { day: (days) => isoWeekday(days) % 7 },
   isodow: { day: (days) => isoWeekday(days) },
+  decade: { day: (days) => Math.floor(civilFromDays(days).year / 10) },
+  century: { day: (days) => centuryOf(civilFromDays(days).year) },
+  millennium: { day: (days) => millenniumOf(civilFromDays(days).year) },
   doy: { day: (days) => days - daysFromCivil(civilFromDays(days).year, 1, 1) + 1 },
   hour: { clock: (nanos) => Math.floor(nanos / HOUR_NANOS) },
   minute: { clock: (nanos) => Math.floor(nanos / MINUTE_NANOS) % 60 },
@@ -72,6 +81,8 @@ const ALIASES: Readonly<Record<string, string>> = {
   milliseconds: 'millisecond',
   microseconds: 'microsecond',
   nanoseconds: 'nanosecond',
+  decades: 'decade',
+  centuries: 'century',
   dayofweek: 'dow',
   weekday: 'dow',
   dayofyear: 'doy',

@@ -29,3 +29,14 @@ export {
 export { STRING_FUNCTIONS } from './strings.ts';
 export { TEXT_PART_FUNCTIONS, textSlice } from './text-parts.ts';
 export { readBy, writtenBy } from './time-formats.ts';
+export {
+  DIFFERENCES,
+  dayName,
+  makeDate,
+  makeTimestamp,
+  monthName,
+  SPAN_FIELDS,
+  scaleInterval,
+  spanField,
+  unitNumber,
+} from './time-spans.ts';

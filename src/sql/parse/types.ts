@@ -1,7 +1,7 @@
 /**
  * Parses type names with their arguments, such as `decimal(8,3)` (`parseTypeName`), and literals
  * that begin with a type, such as DATE '2020-01-31'. `castExpression` builds a cast; INTERVAL '1'
- * DAY becomes the text '1 day'. special-calls.ts parses CAST(..), and parser.ts `::`. type-names.ts
+ * DAY and INTERVAL 1 DAY become the text '1 day'. special-calls.ts parses CAST(..), and parser.ts `::`. type-names.ts
  * maps the names to Arrow types.
  */
 
@@ -231,15 +231,54 @@ export function parseTypedLiteral(
 ): Expression | undefined {
   const { tokens } = parser;
   if (!KEYWORD_TYPES.has(word) && word !== 'double') return undefined;
+  if (word === 'interval' && tokens.kind === NUMBER) return numberOfUnits(parser, at);
   const begins = tokens.kind === STRING || (parser.isMark('(') && word !== 'json');
   if (!begins && !/^(?:with|without|varying|precision|char|character)$/.test(tokens.word)) {
     return undefined;
   }
+  if (word === 'interval' && parser.isMark('(')) return timesUnit(parser, at);
   const type = keywordType(parser, word, at, false);
   if (tokens.kind !== STRING) parser.refuseToken('a string is expected');
   const arg = string(parser);
   if (word !== 'interval') return castExpression(parser, arg, type, false, at);
   return castExpression(parser, arg, { ...type, ...intervalField(parser) }, false, at);
+}
+
+const UNITS = /^(?:year|month|week|day|hour|minute|second|millisecond|microsecond)s?$/;
+
+/** The unit behind the number of an interval. */
+function unit(parser: Parser): string {
+  const { word } = parser.tokens;
+  if (!UNITS.test(word)) parser.refuseToken('a unit such as DAY is expected');
+  parser.tokens.next();
+  return word;
+}
+
+const intervalOf = (text: string, at: number): Expression => ({
+  kind: 'cast',
+  arg: { kind: 'string', value: text, at },
+  type: { name: 'interval', args: [] },
+  lenient: false,
+  at,
+});
+
+/** INTERVAL 2 DAYS: the cursor is on the number. */
+function numberOfUnits(parser: Parser, at: number): Expression {
+  const { text } = parser.tokens;
+  parser.tokens.next();
+  parser.height = 1;
+  return intervalOf(`${text} ${unit(parser)}`, at);
+}
+
+/** INTERVAL (x) DAY, x times a day: the cursor is on the parenthesis. */
+function timesUnit(parser: Parser, at: number): Expression {
+  const open = parser.tokens.start;
+  parser.take('(');
+  const left = parser.expression();
+  parser.close(')', '(', open);
+  parser.height += 1;
+  if (parser.isString) refuse(at, "An interval is written INTERVAL '1 day' or INTERVAL '1' DAY");
+  return { kind: 'binary', op: '*', left, right: intervalOf(`1 ${unit(parser)}`, at), at };
 }
 
 function string(parser: Parser): Expression {
