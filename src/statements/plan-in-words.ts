@@ -123,6 +123,10 @@ function words(plan: Plan, textOf: TextOf): string {
       return `At most one row of (${plan.text}) for each`;
     case 'repeat':
       return `Repeat each row ${textOf(plan.times)} times`;
+    case 'recursive':
+      return `Rounds of ${plan.name}: the first rows, then what comes of those before`;
+    case 'working':
+      return 'The rows of the round before';
     case 'values':
       if (plan.rows.length === 0) {
         return plan.never === undefined

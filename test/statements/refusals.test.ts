@@ -92,7 +92,6 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
   ['SELECT 1 EXCEPT SELECT 1, 2', 'The parts of EXCEPT have 1 and 2 columns'],
   ["SELECT 1 INTERSECT ALL SELECT 'a'", 'Column 1 of the parts of INTERSECT has types'],
   ['SELECT 1 INTERSECT BY NAME SELECT 1', 'INTERSECT BY NAME is not supported'],
-  ['WITH RECURSIVE a AS (SELECT 1) SELECT * FROM a', 'WITH RECURSIVE is not supported'],
   [
     'SELECT * FROM prod/cities',
     'syntax error at or near "/"; namespaces and tables are joined by dots here',

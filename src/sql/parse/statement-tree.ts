@@ -26,6 +26,8 @@ export interface NamedQuery extends Located {
   readonly name: string;
   readonly columns: readonly string[];
   readonly query: Statement;
+  /** Whether it stands behind WITH RECURSIVE, and may read itself. */
+  readonly recursive?: true;
 }
 
 export type QueryBody =

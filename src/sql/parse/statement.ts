@@ -115,8 +115,8 @@ class StatementParser implements QueryParser {
     }
     const named: NamedQuery[] = [];
     if (parser.took('with')) {
-      if (tokens.word === 'recursive') refuse(tokens.start, 'WITH RECURSIVE is not supported');
-      do named.push(this.#namedQuery());
+      const isRecursive = parser.took('recursive');
+      do named.push(this.#namedQuery(isRecursive));
       while (parser.tookMark(','));
     }
     const body = this.#body();
@@ -155,14 +155,15 @@ class StatementParser implements QueryParser {
     return { orderBy: parseOrderItems(parser) };
   }
 
-  #namedQuery(): NamedQuery {
+  #namedQuery(isRecursive: boolean): NamedQuery {
     const at = this.#tokens.start;
     const name = this.name('the name of a query is expected');
     const columns = this.columnNames();
     this.parser.takeWord('as');
     if (this.parser.took('not')) this.parser.takeWord('materialized');
     else this.parser.took('materialized');
-    return { name, columns, query: this.#inParentheses(), at };
+    const query = this.#inParentheses();
+    return { name, columns, query, ...(isRecursive ? { recursive: true } : {}), at };
   }
 
   #inParentheses(): Statement {

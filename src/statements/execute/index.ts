@@ -7,6 +7,7 @@ import { isHalf, type Plan, rowsOf } from '../steps/index.ts';
 import { groupedRows } from './group.ts';
 import { joinedRows } from './join.ts';
 import { markedRows } from './mark.ts';
+import { recursiveRows, workingRows } from './recursive.ts';
 import type { Relation, Work } from './relation.ts';
 import {
   checkedRows,
@@ -69,6 +70,10 @@ export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation 
       return checkedRows(relationOf(plan.input, work), plan);
     case 'repeat':
       return repeatedRows(relationOf(plan.input, work), plan, work);
+    case 'recursive':
+      return recursiveRows(plan, work, relationOf);
+    case 'working':
+      return workingRows(plan, work);
     case 'values':
       return writtenRows(plan, work);
   }

@@ -26,6 +26,8 @@ export interface Work {
   readonly memory: RequestMemory;
   readonly turn: Turn;
   readonly signal: AbortSignal | undefined;
+  /** The rows of the round before, of the recursive queries around this part of a plan. */
+  readonly working?: ReadonlyMap<object, readonly RecordBatch[]>;
 }
 
 /** Runs steps, other work going on in between, and after the last: work of one step counts too. */

@@ -68,7 +68,7 @@ function plannedTable(planner: Planner, reference: TableReference): PlannedTable
         if (reference.travel !== undefined) {
           refuse(reference.at, `${reference.path[0]} is a query of WITH, which has no versions`);
         }
-        const query = planner.query(named.query, named.planner);
+        const query = planner.plannedNamed(named);
         const columns = reference.columns.length > 0 ? reference.columns : named.columns;
         return derived(planner, query, [reference.alias ?? named.name], columns, reference.at);
       }

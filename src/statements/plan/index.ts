@@ -62,7 +62,8 @@ function lookIn(
   found: Map<string, NamedTable>,
 ): void {
   const known = new Set(outer);
-  for (const { name, query } of named) {
+  for (const { name, query, recursive } of named) {
+    if (recursive === true) known.add(name.toLowerCase());
     lookIn(query, known, found);
     known.add(name.toLowerCase());
   }

@@ -34,6 +34,7 @@ import {
 } from '../steps/index.ts';
 import type { Asked, Correlated } from './correlated.ts';
 import { atMost, FreshNames } from './fresh-names.ts';
+import { plannedRecursion, refersTo } from './recursive.ts';
 import type { Scope } from './scope.ts';
 import { plannedSelect } from './select.ts';
 import { plannedValues } from './values.ts';
@@ -51,6 +52,8 @@ export interface PlannedQuery {
 /** A query of WITH, and the planner that its own names are to be looked up by. */
 interface KnownQuery extends NamedQuery {
   readonly planner: Planner;
+  /** Within a recursive query of that name: the rows of the round before. */
+  readonly rows?: PlannedQuery;
 }
 
 /** Steps of one plan; the queries of WITH are planned again wherever they are named. */
@@ -119,6 +122,18 @@ export class Planner {
   /** A query of WITH by its name. */
   named(name: string): KnownQuery | undefined {
     return this.#known.findLast((known) => known.name.toLowerCase() === name.toLowerCase());
+  }
+
+  /** The rows of a query of WITH. */
+  plannedNamed(named: KnownQuery): PlannedQuery {
+    if (named.rows !== undefined) return named.rows;
+    const { planner, recursive, query, name } = named;
+    if (recursive !== true || !refersTo(query, name)) return this.query(query, planner);
+    return plannedRecursion(
+      planner,
+      named,
+      (rows) => new Planner(this.#shared, [...planner.#known, { ...named, rows }], planner.around),
+    );
   }
 
   /** What names of the plan stand for, where they are not those of the statement. */

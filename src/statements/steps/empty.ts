@@ -18,8 +18,11 @@ export function withoutEmpty(plan: Plan): Plan {
   switch (changed.kind) {
     case 'scan':
     case 'values':
+    case 'working':
     case 'single':
       return changed;
+    case 'recursive':
+      return isEmpty(changed.base) ? none(changed, changed.base.never) : changed;
     case 'join':
       return joinWithoutEmpty(changed);
     case 'mark':

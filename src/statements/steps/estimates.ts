@@ -9,6 +9,8 @@ import { conjuncts } from './trees.ts';
 /** The share of rows that a condition is taken to leave, where its form tells no other. */
 const SHARE = 0.3;
 const OF_EQUATION = 0.02;
+/** Rounds that a recursive query is taken to have, and the rows of one. */
+const ROUNDS = 100;
 
 export function rowsOf(plan: Plan): number {
   switch (plan.kind) {
@@ -39,6 +41,10 @@ export function rowsOf(plan: Plan): number {
       return 1;
     case 'values':
       return plan.rows.length;
+    case 'recursive':
+      return rowsOf(plan.base) * ROUNDS;
+    case 'working':
+      return ROUNDS;
     default:
       return rowsOf(plan.input);
   }

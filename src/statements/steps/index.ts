@@ -17,6 +17,7 @@ export type {
   JoinStep,
   MarkStep,
   Plan,
+  RecursiveStep,
   RepeatStep,
   ScanStep,
   SingleStep,
@@ -27,6 +28,7 @@ export type {
   TableSource,
   ValuesStep,
   WindowStep,
+  WorkingStep,
 } from './plan-tree.ts';
 export { namesOf, pruned } from './pruned.ts';
 export { pushed } from './pushed.ts';

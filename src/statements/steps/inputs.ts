@@ -5,7 +5,10 @@ export function inputsOf(plan: Plan): readonly Plan[] {
   switch (plan.kind) {
     case 'scan':
     case 'values':
+    case 'working':
       return [];
+    case 'recursive':
+      return [plan.base, plan.step];
     case 'join':
     case 'mark':
       return [plan.left, plan.right];
@@ -21,7 +24,10 @@ export function withInputs(plan: Plan, change: (input: Plan) => Plan): Plan {
   switch (plan.kind) {
     case 'scan':
     case 'values':
+    case 'working':
       return plan;
+    case 'recursive':
+      return { ...plan, base: change(plan.base), step: change(plan.step) };
     case 'join':
     case 'mark':
       return { ...plan, left: change(plan.left), right: change(plan.right) };

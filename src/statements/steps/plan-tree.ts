@@ -188,6 +188,27 @@ export interface ValuesStep extends Step {
   readonly never?: Expression;
 }
 
+/** The rows of a first plan, and round after round those that a second one makes of the rows before. */
+export interface RecursiveStep extends Step {
+  readonly kind: 'recursive';
+  readonly base: Plan;
+  /** Has the rows of the round before as `WorkingStep` of the same `rows`. */
+  readonly step: Plan;
+  readonly rows: object;
+  /** Otherwise a row that came before is left out. */
+  readonly all: boolean;
+  /** The name of the query, and where it is written, for messages. */
+  readonly name: string;
+  readonly at?: number | undefined;
+}
+
+/** The rows of the round before of a recursive query. */
+export interface WorkingStep extends Step {
+  readonly kind: 'working';
+  /** Tells recursive queries apart. */
+  readonly rows: object;
+}
+
 export type Plan =
   | ScanStep
   | FilterStep
@@ -202,4 +223,6 @@ export type Plan =
   | SingleStep
   | CheckedStep
   | RepeatStep
+  | RecursiveStep
+  | WorkingStep
   | ValuesStep;

@@ -1,0 +1,120 @@
+/**
+ * Plans queries of WITH RECURSIVE that read themselves (`plannedRecursion`): a UNION whose first
+ * parts give rows and whose other parts make more rows of those of the round before. Both sides are
+ * brought to one type for each column. `refersTo` tells whether a query reads a name.
+ */
+import { Field, Schema, typesEqual } from '../../arrow/index.ts';
+import { type NamedQuery, type QueryBody, refuse } from '../../sql/index.ts';
+import {
+  castOf,
+  castUnlessSame,
+  columnTree,
+  distinctRows,
+  type Plan,
+  projected,
+  type WorkingStep,
+} from '../steps/index.ts';
+import type { PlannedQuery, Planner } from './planner.ts';
+
+/** How often types may widen each other, as those of `SELECT 1 UNION ALL SELECT x + 0.5` do. */
+const MOST_TRIES = 4;
+
+/** Whether a part of a tree reads a table of that name. */
+export function refersTo(part: unknown, name: string): boolean {
+  if (typeof part !== 'object' || part === null) return false;
+  if (Array.isArray(part)) return part.some((item) => refersTo(item, name));
+  if ('kind' in part && part.kind === 'table' && 'path' in part) {
+    const [first = '', ...more] = part.path as readonly string[];
+    return more.length === 0 && first.toLowerCase() === name.toLowerCase();
+  }
+  return Object.values(part).some((value) => refersTo(value, name));
+}
+
+/** @param withRows the planner to which the name stands for the rows of the round before */
+export function plannedRecursion(
+  planner: Planner,
+  named: NamedQuery,
+  withRows: (rows: PlannedQuery) => Planner,
+): PlannedQuery {
+  const { base, more, all } = partsOf(named);
+  const of = (parts: readonly QueryBody[]): NamedQuery['query'] => {
+    const [only] = parts as [QueryBody];
+    const body: QueryBody = parts.length === 1 ? only : { kind: 'union', all: true, parts };
+    return { ...named.query, body };
+  };
+  const first = planner.query(of(base));
+  const { names } = first;
+  let fields = first.plan.schema.fields.map(
+    (field, place) => new Field(planner.freshName(names[place] ?? ''), field.type, true),
+  );
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const schema = new Schema(fields);
+    const working: WorkingStep = { kind: 'working', rows: {}, schema };
+    const step = planner.query(of(more), withRows({ plan: working, names }));
+    if (step.names.length !== names.length) {
+      const counts = `${names.length} and ${step.names.length}`;
+      refuse(named.at, `The parts of ${named.name} have ${counts} columns`);
+    }
+    const plans = [first.plan, step.plan];
+    const casts = fields.map((_, place) =>
+      castOf(
+        plans.map((plan) => plan.schema.fields[place]?.type as Field['type']),
+        place,
+        'UNION',
+        named.at,
+      ),
+    );
+    const [start, next] = plans.map((plan) =>
+      projected(
+        plan,
+        fields.map(({ name }, place) => {
+          const value = columnTree(plan.schema.fields[place]?.name ?? '');
+          return { name, value: castUnlessSame(value, casts[place] ?? 'same') };
+        }),
+      ),
+    ) as [Plan, Plan];
+    const isSettled = fields.every(({ type }, place) =>
+      [start, next].every((plan) =>
+        typesEqual(plan.schema.fields[place]?.type as Field['type'], type),
+      ),
+    );
+    if (isSettled) {
+      // Refuses values that cannot be told apart.
+      if (!all) distinctRows(start, named.at);
+      const plan: Plan = {
+        ...{ kind: 'recursive', base: start, step: next, rows: working.rows, all, schema },
+        name: named.name,
+        ...(named.at === undefined ? {} : { at: named.at }),
+      };
+      return { plan, names };
+    }
+    fields = fields.map(
+      ({ name }, place) => new Field(name, next.schema.fields[place]?.type as Field['type'], true),
+    );
+  }
+  return refuse(
+    named.at,
+    `The types of the columns of ${named.name} change from round to round; write a CAST in both parts`,
+  );
+}
+
+/** The parts of the UNION that do not read the query, which come first, and those that do. */
+function partsOf({ name, query, at }: NamedQuery): {
+  base: readonly QueryBody[];
+  more: readonly QueryBody[];
+  all: boolean;
+} {
+  const { body } = query;
+  const isBare = query.orderBy.length === 0 && query.orderByAll === undefined;
+  if (body.kind !== 'union' || !isBare || query.limit !== undefined || query.offset !== undefined) {
+    return refuse(
+      at,
+      `${name} reads itself, which only SELECT .. UNION ALL SELECT .. can, without ORDER BY and LIMIT of its own`,
+    );
+  }
+  const from = body.parts.findIndex((part) => refersTo(part, name));
+  if (from === 0 || refersTo(query.with, name)) {
+    return refuse(at, `The first part of ${name} reads ${name}, and has to give its first rows`);
+  }
+  return { base: body.parts.slice(0, from), more: body.parts.slice(from), all: body.all };
+}
