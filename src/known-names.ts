@@ -1,8 +1,8 @@
 /**
  * `nearest` finds the known name that is nearest to a misspelt one, ignoring case and separators.
- * It returns undefined if none is near enough. `suggestion` formats it as ` Did you mean ...?` for
- * error messages, and is empty without one. `editDistance` counts the insertions, deletions,
- * replacements and swaps of characters between two texts.
+ * It returns undefined if none is near enough. `suggestion` returns ` Did you mean "name"?` for
+ * error messages, or an empty text if no name is near enough. `editDistance` counts the insertions,
+ * deletions, replacements and swaps of characters between two texts.
  */
 
 const folded = (name: string): string => name.toLowerCase().replaceAll(/[_\-.\s]/g, '');

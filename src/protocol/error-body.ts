@@ -1,8 +1,8 @@
 /**
  * Converts errors to the REST error body (`formatErrorBody`) and back (`parseErrorBody`). The body
- * reveals nothing of an error that is Internal or not a DirspaceError. An error is recognised by
- * the protocol's number; if several codes share a number, the body's `context` decides. Without a
- * known number, the status and the operation decide.
+ * reveals nothing of an error that is Internal or not a DirspaceError. `parseErrorBody` finds the
+ * code by the number in the body, and by its `context` if several codes share that number. If the
+ * number is unknown, the body's `type`, or else the status, decides together with the operation.
  */
 import {
   DirspaceError,

@@ -1,7 +1,8 @@
 /**
- * Keeps stable ids of fields in the metadata of a schema, so that a fragment tells which columns it
- * holds. `withFieldIds` writes them, `fieldIdsOf` reads them, and `stripFieldIds` removes them.
- * Lists of ids are depth first. Fields inside a dictionary's values have no ids.
+ * Keeps the stable id of each field in the metadata of that field, so that a fragment tells which
+ * columns it holds. `withFieldIds` writes them, `fieldIdsOf` reads them, and `stripFieldIds`
+ * removes them. In a list of ids, the id of a field comes before those of its children. Fields
+ * inside a dictionary's values have no ids.
  */
 import { changeField, childFields, type Field, mapType, Schema, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

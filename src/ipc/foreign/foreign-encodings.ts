@@ -1,8 +1,9 @@
 /**
- * Expands list views and run-end-encoded columns of other programs to plain lists and values
- * (`listsOfViews`, `expandRuns`). A few bytes can stand for very many rows in these forms, so both
- * claim the expanded size from the caller's budget before they copy (foreign-budget.ts).
- * `lookAtViews` checks the offsets and sizes of list views first.
+ * Converts list views and run-end-encoded columns, which other programs write, to ordinary lists
+ * (`listsOfViews`) and columns (`expandRuns`). A few bytes can stand for very many rows in these
+ * forms, so both claim the expanded size from the caller's budget before they copy
+ * (foreign-budget.ts). `lookAtViews` is called before `listsOfViews`, and refuses negative offsets
+ * and sizes.
  */
 import {
   byteWidth,

@@ -1,8 +1,8 @@
 /**
  * Lists the versions of a table's branch, and finds the version that a number, tag or time selects.
- * Times come from the clocks of the writers; those that contradict the others are left out.
- * `restoreVersion` makes an old version of the handle's branch the newest. Contradictory or empty
- * selections throw InvalidInput.
+ * Times come from the clocks of the writers. The search by time skips versions whose times
+ * contradict the others; the list has them all. `restoreVersion` makes an old version of the
+ * handle's branch the newest. Contradictory or empty selections throw InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, TableVersion } from '../../protocol/index.ts';

@@ -1,9 +1,9 @@
 /**
  * Computes date functions over whole columns of dates and timestamps without a time zone:
  * `fieldOfColumn` extracts fields, `truncatedColumn` truncates, and `movedColumn` adds intervals.
- * Results of some thousand days are cached, because days repeat. For other types, time zones, and
- * values that a double does not hold exactly, they return null, and dates.ts and intervals.ts
- * compute value by value.
+ * Within a call, results that depend only on the day are kept for up to 4,096 days, because many
+ * rows fall on the same day. For other types, time zones, and values that a double does not hold
+ * exactly, they return null, and dates.ts and intervals.ts compute value by value.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

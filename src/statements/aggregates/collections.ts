@@ -2,8 +2,8 @@
  * `Collections` implements the aggregates that need all values of a group at its end: string_agg,
  * array_agg and quantile_disc. It also serves aggregates whose result depends on an ORDER BY within
  * the call, such as sums of floats, and gives another accumulator the rows in that order. Values
- * stay in columns, and only their places are sorted, in steps. An ORDER BY whose type has no order
- * throws InvalidInput.
+ * stay in the columns in which they came; only their places (batch and row) are sorted, in short
+ * steps. A string_agg of 2 GiB of text or more throws InvalidInput.
  */
 import {
   columnsOf,

@@ -1,8 +1,7 @@
 /**
- * `matchRows` compares the rows that two versions do not share. It finds which of them are equal,
- * and which of the rest have the same key, by hashes of 64 bits. Equal rows are matched first, so a
- * row that was only moved does not count as a difference. The hashes count as memory of the
- * request.
+ * `matchRows` compares the rows that two versions do not share. By hashes of 64 bits it first finds
+ * rows that are equal, and then, among the rest, rows with the same key. So a row that was only
+ * moved is no difference. The hashes count as memory of the request.
  */
 import type { Data } from '../../arrow/index.ts';
 import { hashValues, joinHashes, loadColumn, type ValueHashes } from '../../sql/index.ts';

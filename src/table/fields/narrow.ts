@@ -1,8 +1,9 @@
 /**
  * `Narrowing` converts columns to a type that may not hold all of their values, such as int64 to
  * int32. It does so inside structs and lists too. The first value that does not fit throws
- * `Misfit`, which tells its row. `canNarrow` tells whether values of one type may be values of
- * another. widen.ts converts columns to types that hold all values.
+ * `Misfit`, which tells its row. `canNarrow` tells whether a column of one type can be converted to
+ * another at all; each value is then checked. widen.ts converts columns to types that hold all
+ * values.
  */
 import {
   type Data,

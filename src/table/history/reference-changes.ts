@@ -1,8 +1,8 @@
 /**
  * Creates and moves tags (`createVersionTag`, `updateVersionTag`) and deletes branches
- * (`deleteUnneededBranch`), safely beside concurrent deletions. A version is held while it is
- * tagged, and a branch that a tag names is not deleted. versions/tags.ts and versions/branches.ts
- * write the files.
+ * (`deleteUnneededBranch`), safely beside concurrent deletions. While a tag is created or moved,
+ * its version is held so that nobody deletes it. A branch that a tag names is not deleted.
+ * versions/tags.ts and versions/branches.ts write the files.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { TagRecord } from '../../format/index.ts';

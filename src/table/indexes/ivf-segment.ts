@@ -1,8 +1,8 @@
 /**
  * `IvfSegment` reads a segment of an IVF index. Its first file lists the partitions, which stay in
  * memory with the segment. Its second file has the blocks of their rows, one partition after the
- * other. `place` loads a partition into the memory of kernels, and `positionsOf` reads the
- * positions of its rows.
+ * other. `place` copies a partition into the memory of the WebAssembly kernels that search it,
+ * unless it is there already, and `positionsOf` reads the positions of its rows.
  */
 
 import { DataType, getBit } from '../../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
  * `KeyRange` decides from statistics which fragments and batches may hold a key of the source rows.
- * Keys of other batches are not read. Other fragments are skipped altogether, unless the merge
- * deletes the rows that the source lacks.
+ * If a batch can hold none, the merge does not read its keys. If a fragment can hold none, the
+ * merge does not open it, unless it also deletes the rows that the source lacks.
  */
 import type { Data } from '../../arrow/index.ts';
 import {

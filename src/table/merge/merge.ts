@@ -1,8 +1,9 @@
 /**
  * `mergeRows` merges source rows into a table by key, in one version, or in none if nothing
  * changes. As the request asks, it updates matched rows, inserts new ones, and deletes rows that
- * the source lacks. After a conflict it starts over on the newer version. `checkConditions`
- * validates the conditions of a merge that creates its table.
+ * the source lacks. After a conflict it starts over on the newer version. If the table does not
+ * exist yet, `checkConditions` checks that the conditions of the merge fit the columns of the
+ * source.
  */
 import { recordBatchStream, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * `runsWithIds` and `runsWithOffsets` tell which runs of fragments hold the rows or fragments that
- * a read asks for, so that a `FragmentCursor` reads only these parts of the list. For very many
- * rows they return undefined, and all runs are read.
+ * `runsWithIds` takes ids of fragments, and `runsWithOffsets` offsets of rows. Each returns a test
+ * by which a `FragmentCursor` skips the runs, which are neighbouring fragments in the list, that
+ * hold none of them. For more than 4,096 ids or offsets they return undefined, and all runs are
+ * read.
  */
 
 import { firstAbove } from '../../binary-search.ts';

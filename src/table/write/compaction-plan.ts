@@ -1,8 +1,8 @@
 /**
  * `planCompaction` chooses which neighbouring fragments compaction rewrites together, using only
  * their entries in the manifest. A fragment on its own is chosen only if there is a reason to
- * rewrite it, such as many deleted rows. `tiered` leaves out large fragments that are followed by
- * few rows.
+ * rewrite it, such as many deleted rows. With the option `tiered`, a fragment at the head of a
+ * group is left out while it has more live rows than all that follow it there.
  */
 import { type FragmentEntry, liveRows, storedBytes } from '../../format/index.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Carries out the operations on tags (create, list, read, move, delete) and branches (create, list,
- * delete). The branch main cannot be deleted, and neither can a branch that a tag names. Missing
- * and taken names have their own errors, such as TableTagNotFound and TableBranchAlreadyExists. A
- * tag of a branch that is gone is still listed.
+ * delete). The branch main cannot be deleted, and neither can a branch that a tag names. A name
+ * that is missing or already taken throws an error of its own, such as TableTagNotFound and
+ * TableBranchAlreadyExists. A tag of a branch that is gone is still listed.
  */
 import { DirspaceError } from '../../../errors.ts';
 import { MAIN_BRANCH, type TagRecord } from '../../../format/index.ts';
