@@ -1,5 +1,6 @@
 /** Operators of PostgreSQL's parse tree -> our tree: comparison, arithmetic, IN, LIKE, BETWEEN. */
 
+import { similarPattern } from '../../src/sql/parse/special-calls.ts';
 import type { BinaryOperator, Expression } from '../../src/sql/parse/tree.ts';
 import { type Lowering, list, type PgNode, record, wordsOf } from './pg-node.ts';
 
@@ -73,10 +74,35 @@ export function lowerOperator(node: PgNode, lowering: Lowering): Expression {
         ...at,
       };
     }
+    case 'AEXPR_BETWEEN_SYM':
+    case 'AEXPR_NOT_BETWEEN_SYM': {
+      const [low, high] = list(record(record(right).List).items).map((one) => lowering.child(one));
+      const arg = lowering.child(left);
+      const sides = { low: low as Expression, high: high as Expression };
+      const plain = { kind: 'between', arg, ...sides, negated: false, ...at } as const;
+      const either: Expression = {
+        kind: 'or',
+        args: [plain, { ...plain, low: sides.high, high: sides.low }],
+        ...at,
+      };
+      return node.kind === 'AEXPR_BETWEEN_SYM' ? either : { kind: 'not', arg: either, ...at };
+    }
+    case 'AEXPR_SIMILAR':
+      return similar(node, op, lowering);
     default:
       return lowering.refuse(node, `${op.toUpperCase()} (${String(node.kind)}) is not supported`);
   }
 }
+
+/** Operators that are functions here. */
+const CALLS: ReadonlyMap<string, string> = new Map([
+  ['^', 'power'],
+  ['&', '&'],
+  ['|', '|'],
+  ['#', 'xor'],
+  ['<<', '<<'],
+  ['>>', '>>'],
+]);
 
 function plainOperator(
   op: string,
@@ -89,9 +115,16 @@ function plainOperator(
   if (left === undefined) {
     if (op === '-') return negated(lowering.child(right), at);
     if (op === '+') return lowering.child(right);
+    if (op === '~') {
+      const ones: Expression = { kind: 'number', text: '-1', ...at };
+      return { kind: 'call', name: 'xor', args: [lowering.child(right), ones], ...at };
+    }
   } else if (OPERATORS.has(op)) {
     const [l, r] = [lowering.child(left), lowering.child(right)];
     return { kind: 'binary', op: op as BinaryOperator, left: l, right: r, ...at };
+  } else if (CALLS.has(op)) {
+    const args = [lowering.child(left), lowering.child(right)];
+    return { kind: 'call', name: CALLS.get(op) as string, args, ...at };
   } else if (op === '~' || op === '~*' || op === '!~' || op === '!~*') {
     const args: Expression[] = [lowering.child(left), lowering.child(right)];
     if (op.endsWith('*')) args.push({ kind: 'string', value: 'i' });
@@ -137,4 +170,21 @@ function like(node: PgNode, op: string, lowering: Lowering): Expression {
     ...(character === undefined ? {} : { escape: character }),
     ...lowering.at(node),
   };
+}
+
+/** A pattern that is written down becomes a regular expression. */
+function similar(node: PgNode, op: string, lowering: Lowering): Expression {
+  const at = lowering.at(node);
+  const [given, escaping] = list(record(record(node.rexpr).FuncCall).args);
+  const pattern = lowering.child(given);
+  const character = escaping === undefined ? undefined : lowering.child(escaping);
+  if (pattern.kind === 'null') return pattern;
+  const escaped = character?.kind === 'string' ? character.value : undefined;
+  if (pattern.kind !== 'string' || (character !== undefined && escaped === undefined)) {
+    return lowering.refuse(node, 'SIMILAR TO takes a pattern in single quotes');
+  }
+  const value = similarPattern(pattern.value, escaped ?? '\\');
+  const args = [lowering.child(node.lexpr), { ...pattern, value }];
+  const call: Expression = { kind: 'call', name: 'regexp_like', args, ...at };
+  return op.startsWith('!') ? { kind: 'not', arg: call, ...at } : call;
 }

@@ -52,7 +52,7 @@ const REFUSED: readonly (readonly [sql: string, position: number | undefined, sa
   ['ab(i32) > 1', 1, /did you mean abs\?/],
   ['bx = 1', 1, /did you mean b\?/],
   ['current_date > d', 1, /no clock/],
-  ['i32 SIMILAR TO s', 5, /not supported/],
+  ['i32 SIMILAR TO s', 16, /a pattern in single quotes/],
   ['CAST(i32 AS frob)', 13, /type frob is not known/],
   ['i32::frob', 6, /type frob is not known/],
   ['TRY_CAST(i32 AS decimal(99, 1))', 17, /1 <= p <= 38/],

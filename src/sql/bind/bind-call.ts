@@ -91,6 +91,12 @@ export const SIGNATURES: Readonly<Record<string, Signature>> = {
   radians: ['f', FLOAT64],
   degrees: ['f', FLOAT64],
   power: ['ff', FLOAT64],
+  xor: ['ii', INT64],
+  '&': ['ii', INT64],
+  '|': ['ii', INT64],
+  '<<': ['ii', INT64],
+  '>>': ['ii', INT64],
+  chr: ['i', UTF8],
   isnan: ['f', BOOL],
   floor: ['n', 'same'],
   ceil: ['n', 'same'],
@@ -139,6 +145,9 @@ export const ALIASES: Readonly<Record<string, string>> = {
   len: 'length',
 };
 
+/** Functions of the bits of whole numbers, which are all of 64 bits. */
+const BITS: ReadonlySet<string> = new Set(['&', '|', 'xor', '<<', '>>']);
+
 const RUN: Readonly<Record<string, RowFunction>> = {
   ...STRING_FUNCTIONS,
   ...NUMBER_FUNCTIONS,
@@ -175,7 +184,11 @@ export function bindCall(name: string, args: readonly Bound[], at: number | unde
     const number = least === wanted.length ? String(least) : `${least} or ${wanted.length}`;
     refuse(at, `${name} takes ${number} argument${number === '1' ? '' : 's'}, not ${args.length}`);
   }
-  const typed = args.map((arg, i) => argument(real, arg, wanted[i] ?? 'x', at));
+  const typed = args.map((arg, i) => {
+    const given = argument(real, arg, wanted[i] ?? 'x', at);
+    const isBits = BITS.has(real) && familyOf(given.type) === 'int';
+    return isBits ? coerce(given, INT64, 'explicit') : given;
+  });
   const type = gives === 'same' ? plainType(typed[0]?.type ?? INT64) : gives;
   if (real === 'negate' && typeText(type).startsWith('uint'))
     return call(run, [coerce(typed[0] as Bound, INT64)], INT64);

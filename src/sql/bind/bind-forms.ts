@@ -7,7 +7,12 @@
 
 import { plainType } from '../../arrow/index.ts';
 import { canCast } from '../evaluate/index.ts';
-import { EXTREME_FUNCTIONS, LIST_FUNCTIONS, STRING_FUNCTIONS } from '../functions/index.ts';
+import {
+  EXTREME_FUNCTIONS,
+  LIST_FUNCTIONS,
+  NUMBER_FUNCTIONS,
+  STRING_FUNCTIONS,
+} from '../functions/index.ts';
 import { refuse, typeByArrowName } from '../parse/index.ts';
 import {
   BINARY,
@@ -17,6 +22,7 @@ import {
   commonType,
   describe,
   elementType,
+  FLOAT64,
   familyOf,
   INT64,
   listOf,
@@ -46,6 +52,10 @@ export const SPECIAL: Readonly<
   ...FIELDS_OF_TIMES,
   ...TIME_FUNCTIONS,
   concat: bindConcat,
+  concat_ws: bindConcatBy,
+  if: bindIf,
+  log: bindLog,
+  pi: bindPi,
   '||': bindJoin,
   array_has: bindArrayHas,
   array_position: bindArrayPosition,
@@ -151,6 +161,55 @@ function bindConcat(args: readonly Bound[], at: number | undefined): Bound {
     );
   const [first = literal(UTF8, '', at)] = parts;
   return parts.length < 2 ? first : call(STRING_FUNCTIONS['||'] as RowFunction, parts, UTF8);
+}
+
+/** Texts of values that are not null, with another text between them. */
+function bindConcatBy(args: readonly Bound[], at: number | undefined): Bound {
+  if (args.length < 2) refuse(at, `concat_ws takes at least 2 arguments, not ${args.length}`);
+  const [between, ...parts] = args as [Bound, ...Bound[]];
+  if (familyOf(between.type) === 'null') return literal(UTF8, null, at);
+  const texts = parts
+    .filter((part) => familyOf(part.type) !== 'null')
+    .map((part) => asText(part, at));
+  const separator = argument('concat_ws', between, 't', at);
+  return call(STRING_FUNCTIONS.concat_ws as RowFunction, [separator, ...texts], UTF8);
+}
+
+/** if(condition, x, y) is a CASE. */
+function bindIf(args: readonly Bound[], at: number | undefined): Bound {
+  const [when, value, otherwise] = args;
+  if (args.length !== 3 || when === undefined || value === undefined || otherwise === undefined)
+    return refuse(at, `if takes 3 arguments, not ${args.length}`);
+  const family = familyOf(when.type);
+  if (family !== 'bool' && family !== 'null') {
+    refuse(locationOf(when) ?? at, `if takes a condition, not ${describe(when)}`);
+  }
+  if (family === 'null') return otherwise;
+  const both = [value, otherwise];
+  if (both.every((side) => familyOf(side.type) === 'null')) return value;
+  const type = commonType(both, 'if');
+  const [first, second] = both.map((side) =>
+    coerceToCommon(familyOf(side.type) === 'null' ? literal(type, null) : side, type),
+  ) as [Bound, Bound];
+  return { kind: 'case', whens: [{ when, value: first }], otherwise: second, type };
+}
+
+/** log(x) to the base of 10, log(base, x). */
+function bindLog(args: readonly Bound[], at: number | undefined): Bound {
+  if (args.length !== 1 && args.length !== 2)
+    refuse(at, `log takes 1 or 2 arguments, not ${args.length}`);
+  const given = args.map((arg) => argument('log', arg, 'f', at));
+  if (given.some((arg) => familyOf(arg.type) === 'null')) return literal(FLOAT64, null, at);
+  const of = (name: string, arg: Bound | undefined): Bound =>
+    call(NUMBER_FUNCTIONS[name] as RowFunction, [arg as Bound], FLOAT64);
+  if (given.length === 1) return of('log10', given[0]);
+  const sides = { left: of('ln', given[1]), right: of('ln', given[0]) };
+  return { kind: 'arithmetic', op: '/', ...sides, type: FLOAT64 };
+}
+
+function bindPi(args: readonly Bound[], at: number | undefined): Bound {
+  if (args.length > 0) refuse(at, `pi takes no arguments, not ${args.length}`);
+  return literal(FLOAT64, Math.PI, at);
 }
 
 function bindElement(args: readonly Bound[], at: number | undefined): Bound {

@@ -12,7 +12,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   ...entries('stddev(x)', ['std']),
   ...entries('variance(x)', ['var']),
   ...entries('quantile_cont(x, 0.5)', ['percentile', 'approx_percentile', 'approx_quantile']),
-  ...entries('CASE WHEN .. THEN .. ELSE .. END', ['if', 'iif', 'decode']),
+  ...entries('CASE WHEN .. THEN .. ELSE .. END', ['iif', 'iff', 'decode']),
   ...entries('coalesce(x, y)', ['isnull', 'zeroifnull']),
   ...entries('upper(x)', ['ucase']),
   ...entries('lower(x)', ['lcase']),

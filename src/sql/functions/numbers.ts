@@ -85,6 +85,18 @@ const double = (name: string, compute: (value: number, other: number) => number)
     compute,
   );
 
+/** A whole number moved by 0 to 63 bits. @throws InvalidInput for other numbers of bits */
+function shifted(name: string, move: (value: bigint, by: bigint) => bigint): RowFunction {
+  return strict(
+    name,
+    ([value, by]) => {
+      if ((by as bigint) >= 0n && (by as bigint) < 64n) return move(value as bigint, by as bigint);
+      throw new DirspaceError('InvalidInput', `${name} takes 0 to 63 bits, not ${by}`);
+    },
+    { fallible: true },
+  );
+}
+
 export const NUMBER_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   abs: overNumbers(
     strict(
@@ -172,6 +184,11 @@ export const NUMBER_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   radians: double('radians', (value) => value * (Math.PI / 180)),
   degrees: double('degrees', (value) => value * (180 / Math.PI)),
   power: double('power', (base, exponent) => base ** exponent),
+  '&': strict('&', ([a, b]) => (a as bigint) & (b as bigint)),
+  '|': strict('|', ([a, b]) => (a as bigint) | (b as bigint)),
+  xor: strict('xor', ([a, b]) => (a as bigint) ^ (b as bigint)),
+  '<<': shifted('<<', (value, by) => BigInt.asIntN(64, value << by)),
+  '>>': shifted('>>', (value, by) => value >> by),
   isnan: strict('isnan', ([value]) => Number.isNaN(value)),
 };
 

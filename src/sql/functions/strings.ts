@@ -12,6 +12,7 @@ import { drained } from '../../steps.ts';
 import { finderOf, isAscii, type TextFinder, textKernels } from '../texts/index.ts';
 import {
   type Column,
+  columnOf,
   constantColumn,
   type RowFunction,
   reader,
@@ -33,7 +34,7 @@ import {
   trimmed,
 } from './byte-texts.ts';
 import { eachPlace, Joining, trim, trimInSteps } from './long-texts.ts';
-import { strict } from './rows.ts';
+import { boundedReader, strict } from './rows.ts';
 
 /** A longer result is refused whatever the memory: repeat and lpad could ask for any size. */
 const MAX_LENGTH = 1 << 24;
@@ -412,6 +413,32 @@ export const STRING_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
       return (yield* placeInSteps(text(s), text(part))) >= 0;
     },
   }),
+  chr: strict(
+    'chr',
+    ([code]) => {
+      const point = Number(code);
+      const isCharacter = point >= 0 && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
+      if (isCharacter) return String.fromCodePoint(point);
+      throw new DirspaceError('InvalidInput', `There is no character of the number ${code}`);
+    },
+    { fallible: true },
+  ),
+  concat_ws: {
+    name: 'concat_ws',
+    fallible: true,
+    evaluate(args, length, type, memory) {
+      const [readBetween, ...readers] = args.map((arg) => boundedReader(arg, memory));
+      const values = Array.from({ length }, (_, row) => {
+        const between = readBetween?.(row) ?? null;
+        if (between === null) return null;
+        const parts = readers.flatMap((read) => (read(row) as string | null) ?? []);
+        const size = parts.reduce((sum, part) => sum + part.length + text(between).length, 0);
+        guarded(size, memory);
+        return parts.join(text(between));
+      });
+      return columnOf(type, values);
+    },
+  },
   '||': joinedTexts(
     strict(
       '||',

@@ -8,6 +8,7 @@
 import { parsePrimary } from './primary.ts';
 import { refuseSyntax, refuseUnsupported } from './refusals.ts';
 import { parseQuantifiedQuery } from './row-values.ts';
+import { eitherWay, invertedCall, operatorCall, parseSimilar } from './special-calls.ts';
 import { refuse, shorten } from './sql-error.ts';
 import type { Statement } from './statement-tree.ts';
 import { END, MARK, OPERATOR, STRING, type Tokens, WORD } from './tokens.ts';
@@ -52,7 +53,14 @@ const OPERATOR_LEVELS: ReadonlyMap<string, number> = new Map([
   ['*', MULTIPLY],
   ['/', MULTIPLY],
   ['%', MULTIPLY],
+  ['//', MULTIPLY],
   ['^', POWER],
+  ['**', POWER],
+  ['&', OTHER],
+  ['|', OTHER],
+  ['#', OTHER],
+  ['<<', OTHER],
+  ['>>', OTHER],
   ['=>', 0],
 ]);
 
@@ -76,8 +84,8 @@ const WORD_LEVELS: ReadonlyMap<string, number> = new Map([
 /**
  * Operators from loosest to tightest: OR, AND, NOT, IS, comparison, BETWEEN/IN/LIKE, other
  * operators, + -, * / %, ^, AT TIME ZONE, COLLATE, signs, `::`. Comparisons, IS DISTINCT FROM,
- * BETWEEN and LIKE do not chain. `^`, AT TIME ZONE, COLLATE and OPERATOR() are recognised only to
- * be refused as unsupported.
+ * BETWEEN and LIKE do not chain. AT TIME ZONE, COLLATE and OPERATOR() are recognised only to be
+ * refused as unsupported.
  */
 export class Parser {
   readonly tokens: Tokens;
@@ -195,6 +203,7 @@ export class Parser {
   #signed(bounded: boolean, at: number): Expression {
     const { tokens } = this;
     const { text } = tokens;
+    if (text === '~') return invertedCall(this, () => this.#climb(OTHER + 1, bounded), at);
     if (text !== '-' && text !== '+') {
       if ((OPERATOR_LEVELS.get(text) ?? OTHER) === OTHER) this.#refuseOperator(at);
       this.refuseToken();
@@ -229,7 +238,7 @@ export class Parser {
   #binary(left: Expression, level: number, bounded: boolean, at: number): Expression {
     const { tokens } = this;
     const op = tokens.text;
-    if (tokens.kind === WORD || level === POWER || !OPERATOR_LEVELS.has(op)) {
+    if (tokens.kind === WORD || !OPERATOR_LEVELS.has(op)) {
       this.#refuseOperator(at);
     }
     tokens.next();
@@ -237,8 +246,8 @@ export class Parser {
       return this.#quantified(left, op, level, at);
     }
     const right = this.#climb(level + 1, bounded);
-    if (level === OTHER && op !== '||') return matched(left, right, op, at);
-    return { kind: 'binary', op: op as BinaryOperator, left, right, at };
+    const called = operatorCall(left, right, op, at);
+    return called ?? { kind: 'binary', op: op as BinaryOperator, left, right, at };
   }
 
   /** `x = ANY (list)`, `x <> ALL (list)`: a call whose name is that of both words. */
@@ -317,21 +326,23 @@ export class Parser {
         tokens.next();
         return this.#like(arg, word === 'ilike', negated, at);
       case 'similar':
-        return refuse(at, 'SIMILAR TO is not supported; use LIKE or regexp_like');
+        return parseSimilar(this, arg, negated, () => this.#climb(RANGE + 1, false));
       default:
         return this.refuseToken('NOT takes BETWEEN, IN, LIKE or ILIKE here');
     }
   }
 
   #between(arg: Expression, negated: boolean, at: number): Expression {
-    if (this.tokens.word === 'symmetric') refuseUnsupported(at, 'BETWEEN SYMMETRIC');
-    this.took('asymmetric');
+    const isSymmetric = this.took('symmetric');
+    if (!isSymmetric) this.took('asymmetric');
     const low = this.boundExpression();
     const { height } = this;
     this.takeWord('and');
     const high = this.#climb(RANGE + 1, false);
     this.height = Math.max(height, this.height);
-    return { kind: 'between', arg, low, high, negated, at };
+    if (isSymmetric) this.height += 1;
+    const between = { kind: 'between', arg, low, high, negated, at } as const;
+    return isSymmetric ? eitherWay(between) : between;
   }
 
   #in(arg: Expression, negated: boolean, at: number): Expression {
@@ -486,12 +497,4 @@ export class Parser {
     const { start, text, what } = this.tokens;
     refuse(start, `The ${what} is nested deeper than ${MAX_DEPTH} levels near '${shorten(text)}'`);
   }
-}
-
-/** The operators of regular expressions are calls. */
-function matched(left: Expression, right: Expression, op: string, at: number): Expression {
-  const args: Expression[] = [left, right];
-  if (op.endsWith('*')) args.push({ kind: 'string', value: 'i' });
-  const call: Expression = { kind: 'call', name: 'regexp_like', args, at };
-  return op.startsWith('!') ? { kind: 'not', arg: call, at } : call;
 }

@@ -2,7 +2,8 @@
  * `parseSpecialCall` parses calls that have a grammar of their own, such as CAST, EXTRACT,
  * POSITION, SUBSTRING and TRIM, and EXISTS with its query. It returns undefined where the keyword
  * begins no such call. It throws InvalidInput for calls that are not supported, such as GROUPING,
- * ROW and those of XML. calls.ts parses ordinary calls.
+ * ROW and those of XML. calls.ts parses ordinary calls. Beside it stand operators that become calls
+ * (`operatorCall`), SIMILAR TO and BETWEEN SYMMETRIC.
  */
 
 import { parseArguments } from './calls.ts';
@@ -215,3 +216,111 @@ function parseExists(parser: Parser, _: string, at: number): Expression {
   if (tokens.word === 'values') refuseUnsupported(at, 'A subquery');
   return parser.refuseToken();
 }
+
+/** Operators that are calls of functions. */
+const OPERATOR_CALLS: ReadonlyMap<string, string> = new Map([
+  ['^', 'power'],
+  ['**', 'power'],
+  ['&', '&'],
+  ['|', '|'],
+  ['#', 'xor'],
+  ['<<', '<<'],
+  ['>>', '>>'],
+]);
+
+/** The call that an operator stands for; undefined for those of the tree itself. */
+export function operatorCall(
+  left: Expression,
+  right: Expression,
+  op: string,
+  at: number,
+): Expression | undefined {
+  // Whole numbers are divided without a rest by both.
+  if (op === '//') return { kind: 'binary', op: '/', left, right, at };
+  const name = OPERATOR_CALLS.get(op);
+  if (name !== undefined) return call(name, [left, right], at);
+  if (!/^!?~\*?$/.test(op)) return undefined;
+  const args: Expression[] = [left, right];
+  if (op.endsWith('*')) args.push({ kind: 'string', value: 'i' });
+  const found = call('regexp_like', args, at);
+  return op.startsWith('!') ? { kind: 'not', arg: found, at } : found;
+}
+
+/** ~x, all bits of a whole number inverted: the cursor is on the operator. */
+export function invertedCall(parser: Parser, operand: () => Expression, at: number): Expression {
+  parser.tokens.next();
+  const arg = operand();
+  parser.height += 1;
+  return call('xor', [arg, { kind: 'number', text: '-1', at }], at);
+}
+
+/** BETWEEN SYMMETRIC: between both bounds, whichever is the lower one. */
+export function eitherWay(between: Extract<Expression, { kind: 'between' }>): Expression {
+  const { low, high, negated, at } = between;
+  const plain = { ...between, negated: false };
+  const either: Expression = {
+    kind: 'or',
+    args: [plain, { ...plain, low: high, high: low }],
+    ...(at === undefined ? {} : { at }),
+  };
+  return negated ? { kind: 'not', arg: either, ...(at === undefined ? {} : { at }) } : either;
+}
+
+/** SIMILAR TO 'pattern' [ESCAPE 'c'], which becomes a regular expression: the cursor is on SIMILAR. */
+export function parseSimilar(
+  parser: Parser,
+  arg: Expression,
+  negated: boolean,
+  operand: () => Expression,
+): Expression {
+  const { tokens } = parser;
+  const at = tokens.start;
+  tokens.next();
+  if (tokens.word !== 'to') refuseUnsupported(at, 'SUBSTRING .. SIMILAR');
+  tokens.next();
+  const pattern = operand();
+  const { height } = parser;
+  const escaping: Expression = parser.took('escape')
+    ? operand()
+    : { kind: 'string', value: '\\', at };
+  parser.height = height + 1;
+  if (escaping.kind !== 'string' || [...escaping.value].length > 1) {
+    refuse(at, 'ESCAPE takes a string of one character, or an empty one for no escape');
+  }
+  if (pattern.kind === 'null') return pattern;
+  if (pattern.kind !== 'string') {
+    return refuse(
+      pattern.at ?? at,
+      'SIMILAR TO takes a pattern in single quotes; regexp_like takes any',
+    );
+  }
+  const value = similarPattern(pattern.value, escaping.value);
+  const found = call('regexp_like', [arg, { ...pattern, value }], at);
+  return negated ? { kind: 'not', arg: found, at } : found;
+}
+
+/** The regular expression of the whole text that a pattern of SIMILAR TO means. */
+export function similarPattern(pattern: string, escaping: string): string {
+  let regexp = '';
+  let isInBrackets = false;
+  const characters = [...pattern];
+  for (let at = 0; at < characters.length; at++) {
+    const one = characters[at] as string;
+    if (one === escaping && at + 1 < characters.length) {
+      regexp += quoted(characters[++at] as string);
+    } else if (isInBrackets) {
+      isInBrackets = one !== ']';
+      regexp += one === '\\' ? quoted(one) : one;
+    } else if (one === '%') regexp += '.*';
+    else if (one === '_') regexp += '.';
+    else if (/[.^$\\]/.test(one)) regexp += quoted(one);
+    else {
+      isInBrackets = one === '[';
+      regexp += one;
+    }
+  }
+  return `(?s)^(?:${regexp})$`;
+}
+
+const quoted = (character: string): string =>
+  /[\p{L}\p{N}_\s]/u.test(character) || character > '\x7f' ? character : `\\${character}`;

@@ -69,7 +69,9 @@ const NUMBERS =
   /0[xX](?:_?[\da-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|(?:\d(?:_?\d)*(?:\.(?!\.)(?:\d(?:_?\d)*)?)?|\.\d(?:_?\d)*)(?:[eE][-+]?\d(?:_?\d)*)?/y;
 
 /** The operators that a sign may follow without a blank. */
-const BEFORE_SIGN = new Set(['!=', '||', '%', '~', '!~', '~*', '!~*']);
+const BEFORE_SIGN = new Set([
+  ...['!=', '||', '%', '~', '!~', '~*', '!~*', '^', '**', '//', '&', '|', '#', '<<', '>>'],
+]);
 /** Those spelt in two ways. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['!=', '<>'],
