@@ -117,3 +117,13 @@ test('groups of all sets count against the memory of a request', async () => {
   );
   await own.db.close();
 });
+
+test('a constant that is a key is null in groups of other sets', async () => {
+  const sql = (by: string): string =>
+    `SELECT 7 AS k, 7 + 1 AS more, count(*) AS n FROM many GROUP BY ${by}`;
+  expect(await catalog.rows(sql('ROLLUP (k)'))).toEqual([
+    { k: 7, more: 8, n: 3_000 },
+    { k: null, more: 8, n: 3_000 },
+  ]);
+  expect(await catalog.rows(sql('k'))).toEqual([{ k: 7, more: 8, n: 3_000 }]);
+});

@@ -349,8 +349,11 @@ export function plannedGroups(
     ...named.map(({ name, value }) => [textOf(value), name] as const),
     ...calls.map(({ name, call }) => [textOf(call), name] as const),
   ]);
-  const rewrite = (tree: Expression): Expression =>
-    rewritten(tree, (part) => {
+  const rewrite = (tree: Expression): Expression => {
+    // A constant that is a key is null in groups of other sets; those within expressions are no keys.
+    const key = sets === undefined ? undefined : names.get(textOf(tree));
+    if (key !== undefined) return columnTree(key, tree.at);
+    return rewritten(tree, (part) => {
       const name = names.get(textOf(part));
       if (name !== undefined) return columnTree(name, part.at);
       if (part.kind === 'call' && part.name === 'grouping') {
@@ -368,6 +371,7 @@ export function plannedGroups(
         `${textOf(asWritten(part, planner.written))} is of one row; name it in GROUP BY, or put it into an aggregate such as any_value(..)`,
       );
     });
+  };
   return { plan, rewrite };
 }
 
