@@ -23,6 +23,9 @@ export function figure(times, cpu) {
   };
 }
 
+/** Milliseconds after which a peer takes no further samples of a workload; `samples` tells how many it took. */
+const MOST_MILLIS = 30_000;
+
 /**
  * What a workload's sides take: `{ours: {median, min, cpu, samples}, ...}`, in milliseconds. A side
  * that answers a number has to answer that of the others. A peer that refuses the very first call
@@ -36,17 +39,20 @@ export async function measure(workload, givenSamples) {
     run,
     times: [],
     cpu: 0,
+    spent: 0,
     answers: [],
   }));
   for (const side of sides) {
-    for (let n = 0; n < warmups && !side.refused; n++) {
+    for (let n = 0; n < warmups && !side.refused && !isSlow(side); n++) {
+      const start = performance.now();
       await unlessRefused(side, () => side.run(count + n));
+      side.spent += performance.now() - start;
     }
   }
   for (let from = 0; from < count; from += block) {
     const to = Math.min(count, from + block);
     for (const side of sides) {
-      if (side.refused) continue;
+      if (side.refused || (side.times.length > 0 && isSlow(side))) continue;
       if (settled) settle();
       await unlessRefused(side, () => runBlock(side, from, to));
     }
@@ -72,12 +78,16 @@ async function unlessRefused(side, work) {
   }
 }
 
+const isSlow = ({ name, spent }) => name !== 'ours' && spent > MOST_MILLIS;
+
 async function runBlock(side, from, to) {
   const cpu = cpuTime();
   for (let index = from; index < to; index++) {
     const start = performance.now();
     const answer = await side.run(index);
-    side.times.push(performance.now() - start);
+    const time = performance.now() - start;
+    side.times.push(time);
+    side.spent += time;
     side.answers.push(answer);
   }
   side.cpu += cpuTime() - cpu;

@@ -11,6 +11,8 @@ export async function loadPeers(asked = SIDES.join(',')) {
   const has = (name) => names.includes(name);
   const lance = has('lancedb') || has('lancedb-ns');
   const duck = has('duckdb') || has('parquet');
+  // A warning for each search would hide the rows.
+  process.env.LANCEDB_LOG ??= 'error';
   return {
     has,
     lancedb: lance ? await import('@lancedb/lancedb') : undefined,
