@@ -1,6 +1,6 @@
 /**
  * Defines `Counters`, which count the work of the table engine: commits, commit conflicts, and hits
- * and misses of its caches (`CacheCounts`). directory/ and table/ count, and
+ * and misses of its caches (`CacheCounts`). Code in directory/ and table/ increments them, and
  * server/observe/metrics.ts publishes the numbers.
  */
 

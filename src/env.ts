@@ -1,8 +1,8 @@
 /**
  * Defines `Env`: the clock, random ids, random numbers and sleep that a catalog uses. `systemEnv`
  * is the real one; tests pass their own to replay a run. `wholeMillis` wraps an Env so that its
- * clock returns whole milliseconds. `elapsed` measures time even if the clock of an Env stands
- * still. Code that must run in real time, such as the refresh of locks, uses `systemEnv` directly.
+ * clock returns whole milliseconds. `elapsed` gives the time by which long work is measured: the
+ * Env's own `elapsed` if it has one, or else its clock.
  */
 import { randomUUID } from 'node:crypto';
 import { DirspaceError } from './errors.ts';

@@ -1,8 +1,9 @@
 /**
- * Defines `DirspaceError`, the class of the errors that the library reports to its callers, and
- * `isDirspaceError`, which checks an error and its code. `ERROR_KINDS` maps each code to the
- * protocol's error number, an HTTP status and whether a retry may succeed. Codes are stable across
- * releases, messages are not. protocol/error-body.ts converts errors to HTTP bodies.
+ * Defines `DirspaceError`, the class of the errors that the library reports to its callers.
+ * `isDirspaceError` tells whether a value is such an error, and whether it has one of the given
+ * codes. `ERROR_KINDS` maps each code to the protocol's error number, an HTTP status and whether a
+ * retry may succeed. Codes are stable across releases, messages are not. protocol/error-body.ts
+ * converts errors to HTTP bodies.
  */
 
 /** What is fixed for one kind of error. */

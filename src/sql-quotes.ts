@@ -1,6 +1,6 @@
 /**
  * Quotes names of columns, paths of nested columns and texts for use in SQL, whatever characters
- * they have. It also removes the backticks with which LanceDB's clients quote paths.
+ * they have. `withoutBackticks` removes the backticks with which LanceDB's clients quote paths.
  */
 
 export const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

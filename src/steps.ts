@@ -1,8 +1,8 @@
 /**
  * Runs long work that is written as a generator of short steps, so that a server answers other
- * requests in between. `runSteps` awaits the promises that steps yield, and pauses between steps
- * when a `Pause` asks for it; after an error it closes the generator. `drained` runs the same work
- * without a break. `inSlices` makes such steps of a loop over rows.
+ * requests in between. `runSteps` awaits the promises that steps yield, pauses between steps when
+ * its `Pause` asks for that, and closes the generator after an error. `drained` runs steps to their
+ * end without a pause and awaits nothing. `inSlices` turns a loop over rows into steps.
  */
 import { systemEnv } from './env.ts';
 import { afterRound } from './event-loop.ts';

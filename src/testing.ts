@@ -1,6 +1,6 @@
 /**
- * Exports the public names of the entry `dirspace/testing`: `fixture`, a catalog in memory behind a
- * server for tests. The code is in testing/.
+ * Exports the public names of the entry `dirspace/testing`: `fixture`, which starts a server with a
+ * catalog in memory for tests, and its types. The code is in testing/.
  */
 
 export {

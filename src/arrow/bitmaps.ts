@@ -1,7 +1,7 @@
 /**
- * Reads, sets, counts, slices and copies the bits of Arrow's bitmaps, for example with `getBit` and
- * `setBits`. The first bit is the least significant bit of a byte. Positions must be below 2^32,
- * and bounds are not checked.
+ * Reads, sets, counts, slices, copies and intersects the bits of Arrow's bitmaps, for example with
+ * `getBit` and `setBits`. The first bit is the least significant bit of a byte. Positions must be
+ * below 2^32, and bounds are not checked.
  */
 
 /** Bytes that hold so many bits, however many they are. */

@@ -1,8 +1,9 @@
 /**
  * `concatData` joins columns of one type into one by copying their buffers, and `concatBatches`
- * joins batches; `concatBatchesInSteps` yields between groups of columns. A single column and the
- * data buffers of views are shared instead of copied. The functions throw InvalidInput if there is
- * nothing to join, or if the result needs wider offsets or dictionary indices than its type has.
+ * joins batches. `concatBatchesInSteps` does the same as a generator, which pauses between columns
+ * if there are many. A single column or batch is returned as it is, and the data buffers of views
+ * are shared. The functions throw InvalidInput if there is nothing to join, or if the result needs
+ * wider offsets or dictionary indices than its type has.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,9 +1,10 @@
 /**
  * `DictionaryUnion` unites the dictionaries of several batches into one that only grows, so that
- * indices handed out earlier stay valid. Values of fixed width, texts and binaries are compared by
- * their bytes; other values are appended without comparison. `add` and `merge` return the new index
- * of each old entry, or undefined if no index changes. `remapIndices` rewrites the indices of a
- * column.
+ * indices handed out earlier stay valid. Values of fixed width, and texts and binaries with
+ * offsets, are compared by their bytes; booleans, views and nested values are appended without
+ * comparison. `add` and `merge` return the new index of each old entry, or undefined if no index
+ * changes. `add` keeps the repeats of the first dictionary. `remapIndices` rewrites the indices of
+ * a column.
  */
 import type { Data, DataType, Vector } from './apache.ts';
 import { bytesOf, type Offsets, offsetAt } from './arrow-data.ts';

@@ -1,7 +1,8 @@
 /**
  * `encodeDictionary` encodes a column of plain values as a dictionary column; nulls become null
- * indices. Equal values of fixed width and equal texts or binaries share an entry; booleans, views
- * and nested values do not. It throws InvalidInput if the index type cannot number all entries.
+ * indices. Equal values of fixed width share an entry, and so do equal texts or binaries with
+ * offsets. Equal booleans, views and nested values do not. It throws InvalidInput if the index type
+ * cannot number all entries.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,9 +1,9 @@
 /**
  * `gatherParts` is a generator that builds one column from rows of several columns, and cuts it
- * into parts. The caller gives the place of each row. Numbers and texts are copied once, straight
- * to their places. Nested columns, views, 64-bit offsets and columns with different dictionaries
- * are joined first and then picked. Parts share dictionaries and the data buffers of views with the
- * sources.
+ * into parts of the length that the caller asks for. The caller gives the place of each row. Values
+ * of fixed width, booleans, texts and binaries with 32-bit offsets, and columns with one common
+ * dictionary are copied straight to their places. All others, such as nested columns and views, are
+ * joined first and then picked, which copies twice.
  */
 import { type Data, type DataType, Type } from './apache.ts';
 import { dataOf, NO_BYTES } from './arrow-data.ts';

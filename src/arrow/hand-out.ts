@@ -1,9 +1,9 @@
 /**
  * Makes the columns of a result safe to give to a caller, who may change them or transfer them to
  * another thread. Memory that the engine or its caches also use is marked as shared
- * (shared-memory.ts), and only such memory is copied. Short columns are copied at once, and long
- * ones when they are first read (lazy-data.ts). `HandOut` does this for columns, and `handedOut`
- * for a stream of batches.
+ * (shared-memory.ts), and only such memory is copied. Columns with up to 8 KiB of it are copied at
+ * once, and longer ones when they are first read (lazy-data.ts). `HandOut` does this for columns,
+ * and `handedOut` for a stream of record batches.
  */
 import { Data, type RecordBatch, type RecordBatchStream, type Schema, Vector } from './apache.ts';
 import { columnsOf, plainMaker, recordBatch } from './arrow-data.ts';

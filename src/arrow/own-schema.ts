@@ -1,7 +1,7 @@
 /**
  * `ownSchema` copies a schema, so that changing the metadata of one does not change the other.
- * `internSchema` returns the same copy for equal schemas, which can then serve as a key of caches;
- * it remembers the 16 schemas used last.
+ * `internSchema` returns the same copy for schemas that are equal in everything, metadata included,
+ * so that it can serve as a key of caches. It remembers the 16 schemas used last.
  */
 import { Field, Schema } from './apache.ts';
 import { childFields, mapType } from './arrow-types.ts';

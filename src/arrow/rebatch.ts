@@ -1,9 +1,9 @@
 /**
- * `rebatch` cuts and joins the record batches of a stream to a target size, in the order of their
- * rows. Large batches are cut without copying. Runs of small ones are copied together, and empty
- * ones are dropped. A batch whose columns have the names of the given schema gets that schema; any
- * other batch passes unchanged, and the writer refuses it. `splitBatch` and `sliceBatch` cut one
- * batch.
+ * `rebatch` cuts and joins the record batches of a stream, in row order, so that none exceeds the
+ * limits on rows and bytes; a batch of one row may exceed the bytes. Cutting copies nothing, and
+ * neighbouring small batches are copied together. Batches without rows are dropped. A batch whose
+ * columns have the names of the given schema gets that schema; any other keeps its own, for the
+ * caller to refuse. `splitBatch` and `sliceBatch` cut one batch.
  */
 import type { Pause } from '../steps.ts';
 import type { RecordBatch, Schema } from './apache.ts';

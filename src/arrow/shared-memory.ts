@@ -1,8 +1,7 @@
 /**
  * Marks memory that more than one result may read, such as that of cached columns. hand-out.ts asks
- * for the mark, and copies such memory before a caller gets it, because callers may change what
- * they get. `apart` returns bytes that share their ArrayBuffer with nothing else, and copies them
- * if they do.
+ * for the mark (`isShared`), and gives callers a copy of such memory, because callers may change
+ * what they get. `apart` returns bytes that fill their ArrayBuffer, and copies them if they do not.
  */
 import type { Data } from './apache.ts';
 

@@ -1,8 +1,8 @@
 /**
  * `typeName` names an Arrow type as the protocol's JSON does, for example `timestamp:us:UTC`;
  * protocol/types/type-parser.ts parses these names. For a type that Arrow's format cannot have,
- * such as a time of 64-bit seconds, it calls the caller's `refuse`. `blobPaths` finds the columns
- * of blobs, which are structs with an extension name.
+ * such as a time of 64-bit seconds, it calls the caller's `refuse`. `blobPaths` finds the blob
+ * columns: structs whose field metadata has Lance's extension name for blobs.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

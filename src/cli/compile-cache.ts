@@ -1,8 +1,8 @@
 /**
  * `useCompileCache` turns on Node's compile cache, so that the next command starts faster. If
- * anything fails, it does nothing. Node runs the code that it finds in the cache, so a folder that
- * another user owns or can write to is not used. main.ts imports this file first, so it imports no
- * other file of the project.
+ * anything fails, the cache stays off. Node runs the code that it finds in the cache, so a folder
+ * that another user owns or can write to is not used; Windows is not checked for this. main.ts
+ * imports this file first, so it imports no other file of the project.
  */
 import { mkdirSync, statSync } from 'node:fs';
 import nodeModule from 'node:module';

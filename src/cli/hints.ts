@@ -1,6 +1,6 @@
 /**
- * `explained` rewrites the message of a catalog's error for the command line. It writes ids with
- * the separator that the user typed, and adds a hint, such as the nearest existing name. Some hints
+ * `explained` rewrites the message of a catalog's error for the command line. It writes ids as the
+ * user types them, and adds a hint if it finds one, such as the nearest existing name. Some hints
  * query the catalog; if a query fails, the message has no hint.
  */
 import { type DirspaceError, isDirspaceError } from '../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * `errorText` formats an error for standard error. People get a message. Programs get one line of
- * JSON with code, message, exit code and details.
+ * `errorText` formats an error for standard error: for people a message with the code of a
+ * catalog's error, and for programs (`--json`) one line of JSON with code, message, exit code and
+ * details.
  */
 import { isDirspaceError, shortened } from '../errors.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * Sends and receives HTTP bodies for the client. `SendableBody` sends Arrow data, and can send it
- * again as long as it still holds all of it. `openAnswer` streams the rows of an answer, and
- * `readText` returns a whole body as text. The connection is released when a body ends or fails, or
- * when its reader stops early. The timeout is paused while the caller produces or processes data.
+ * again until more than 4 MiB of a stream were sent. `openAnswer` streams the rows of an answer,
+ * and `readText` returns a whole body as text. The connection is released when a body ends or
+ * fails, or when its reader stops early. The timeout is paused while the caller produces or
+ * processes data.
  */
 import { ReadableStream } from 'node:stream/web';
 import {

@@ -1,8 +1,9 @@
 /**
- * Protects from servers that ignore parts of a query. `checkHeeded` throws Unsupported unless the
- * response says that ordering, offset and multiple query vectors were applied. `boundedRows` cuts
- * the rows to the limit, which counts for each query vector. If the largest limit of REST may have
- * cut them short, it throws Internal at the end.
+ * Protects from servers that ignore parts of a query. If a query has an ordering, several query
+ * vectors, or an offset in a vector search, `checkHeeded` throws Unsupported unless the response
+ * says that they were applied. `boundedRows` cuts the rows to the limit, which counts for each
+ * query vector. If the largest limit of REST may have cut them short, it throws Internal at the
+ * end.
  */
 import type { RecordBatch, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

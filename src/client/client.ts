@@ -1,8 +1,9 @@
 /**
  * `RestNamespace` calls a remote catalog over HTTP and implements the interface `Namespace`. Its
  * methods are derived from the operations table; `watch` is missing. It repeats failed requests
- * that are safe to repeat, after the delays of retry.ts. If a change that is not safe to repeat
- * gets no answer, the error is CommitStateUnknown, because the server may have made it.
+ * that are safe to repeat, after the delays of retry.ts. If a change that is not safe to repeat may
+ * have reached the server, and its answer is missing or damaged, the error is CommitStateUnknown,
+ * because the change may have been made.
  */
 import { setMaxListeners } from 'node:events';
 import type { ArrowBody } from '../arrow/index.ts';

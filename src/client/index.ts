@@ -1,6 +1,6 @@
 /**
- * Exports the client of the REST protocol, `RestNamespace`. Also exports parts that other rooms
- * share with it: the validation of options, the building of addresses, and `platformFetch`.
+ * Exports the client of the REST protocol, `RestNamespace`. Also exports parts that other folders
+ * use: the validation of options, the building of addresses, and `platformFetch`.
  */
 
 export { RestNamespace } from './client.ts';

@@ -1,8 +1,9 @@
 /**
  * `retryDelay` computes how long to wait before a request is sent again: the time that Retry-After
- * asks for, plus exponential backoff with jitter. It returns undefined if Retry-After asks for too
- * long a time; then the request is not repeated. `refusalOf` recognises failures before the server
- * received anything, such as a refused connection. client.ts decides which requests are repeated.
+ * asks for, plus exponential backoff with jitter. It returns undefined if Retry-After asks for more
+ * than 60 seconds; then the request is not repeated. `refusalOf` recognises failures before the
+ * server received anything, such as a refused connection. client.ts decides which requests are
+ * repeated.
  */
 import type { Env } from '../env.ts';
 

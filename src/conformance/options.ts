@@ -1,7 +1,8 @@
 /**
  * Defines and validates the options of a conformance run (`ConformanceOptions`, `checkOptions`),
- * and validates its target (`checkTarget`). Unknown names throw InvalidInput: a misspelt `only`
- * would run every case, and misspelt `headers` would send no credentials.
+ * and validates its target (`checkTarget`). Unknown options, members of a target and names of cases
+ * throw InvalidInput: a misspelt `only` would run every case, and misspelt `headers` would send no
+ * credentials.
  */
 import type { Env } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

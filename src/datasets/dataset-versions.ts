@@ -1,8 +1,8 @@
 /**
- * `findManifest` finds and reads the manifest of one version of a Lance dataset. The caller names
- * the newest version, a number or a tag, on the main line or on a branch. A missing version, tag or
- * branch throws TableVersionNotFound, TableTagNotFound or TableBranchNotFound. A folder that is not
- * a dataset throws InvalidInput. `isPlainName` accepts names that stay within a folder.
+ * `findManifest` finds and reads the manifest of one version of a Lance dataset: the version of a
+ * tag, or a numbered or the newest version of main or of a branch. A missing version, tag or branch
+ * throws TableVersionNotFound, TableTagNotFound or TableBranchNotFound. A folder that is not a
+ * dataset throws InvalidInput. `isPlainName` accepts names that stay within a folder.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,9 +1,9 @@
 /**
- * `openLanceDataset` opens a version of a Lance dataset as a stream of Arrow batches without
+ * `openLanceDataset` opens a version of a Lance dataset as a stream of record batches without
  * deleted rows, and `openLanceDataFile` opens a single data file. dataset-versions.ts finds the
  * version. Data files of other formats than 2.0, and features that could change the rows, throw
- * UnsupportedFormat. Memory holds the manifest, one batch, and the metadata and deleted rows of one
- * fragment.
+ * UnsupportedFormat; a dataset with files in other datasets throws Unsupported. Memory holds the
+ * manifest, one batch, and the metadata and deleted rows of one fragment.
  */
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';

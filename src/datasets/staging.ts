@@ -1,8 +1,8 @@
 /**
- * Lets new files and folders appear under their names only when they are complete: they are written
- * beside their place, under a name from `stagingPath`, and renamed. What dead writers left there is
- * removed. Places inside a catalog throw InvalidInput, except for visible files directly in its
- * root.
+ * Lets new files and folders appear under their names only when they are complete: writers write
+ * beside their target, under a name from `stagingPath`, and then rename. `removeAbandoned` removes
+ * what dead writers of the same target left. `refuseInCatalog` throws InvalidInput for targets
+ * inside a catalog, except for files directly in its root whose names do not begin with a dot.
  */
 import { lstat, open, readdir, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

@@ -1,8 +1,9 @@
 /**
  * `writeLanceDataset` writes rows as a new Lance dataset. It writes into a folder beside the target
- * and commits by renaming that folder. So a killed process leaves nothing under the target's name.
- * A target that exists or lies in a catalog throws InvalidInput, and a column without a form in
- * Lance 2.0 throws Unsupported. Memory holds one batch and the lists of pages and fragments.
+ * and commits by renaming that folder, so a killed process leaves nothing under the target's name.
+ * It throws InvalidInput if the target exists, lies in a catalog or has no parent folder, and
+ * Unsupported for a column without a form in Lance 2.0. Memory holds one batch and the lists of
+ * pages and fragments.
  */
 import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';

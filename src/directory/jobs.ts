@@ -1,8 +1,8 @@
 /**
  * Runs long operations as background jobs. `beginJob` starts one, and other functions describe,
  * list and cancel jobs. Jobs belong to one open catalog and are kept in memory; of those that
- * ended, only the latest are kept. While too many run, `beginJob` throws Throttling. Closing the
- * catalog cancels running jobs (`endJobs`), but keeps the commits that they have made.
+ * ended, at most the last 1,000 are kept. While 16 jobs run, `beginJob` throws Throttling. Closing
+ * the catalog cancels running jobs (`endJobs`), but keeps the commits that they have made.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

@@ -1,9 +1,9 @@
 /**
  * `openCatalog` opens the catalog at a root. It makes a missing root, unless the catalog is opened
- * read-only. It reads the format file, and builds the table engine with caches, limits and
- * automatic compaction. A damaged format file does not fail the opening, but makes operations on
- * the catalog fail. When a catalog is opened for writing, it also finishes or removes what crashed
- * processes left: intents, journals and staging folders.
+ * read-only. It reads the format file, and builds the table engine with caches, limits and, if
+ * asked, automatic compaction. A damaged format file does not fail the opening, but all operations
+ * except verify and repair fail then. When a catalog is opened for writing, it also finishes or
+ * removes what crashed processes left: intents, journals and staging folders.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';

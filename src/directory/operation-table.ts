@@ -1,8 +1,8 @@
 /**
  * `handlerOf` returns the function that carries out an operation on a directory catalog, and loads
- * its code on first use. Listing namespaces and tables, and DescribeNamespace, load nothing
- * (`LISTS`). The first operation that opens or reads a table imports read-handlers.ts, with half of
- * the engine; any other imports handlers.ts, with the rest.
+ * its code on first use. Listing namespaces and tables, and DescribeNamespace, load nothing more
+ * (`LISTS`). The operations by which a program opens and queries tables (`ReadOperation`) import
+ * read-handlers.ts, with half of the engine; all others import handlers.ts, with the rest.
  */
 import { onDemand } from '../on-demand.ts';
 import type { AnyOperation, CatalogExtensions, NamespaceOperations } from '../protocol/index.ts';

@@ -1,7 +1,8 @@
 /**
- * `READS` has the functions of the operations that open and read tables. They are loaded without
- * the rest of the engine (operation-table.ts), so that a program that only reads starts fast. For
- * that, this file must not import anything that changes tables or runs SELECT statements.
+ * `READS` has the functions of the operations by which a program opens and queries tables, such as
+ * DescribeTable and QueryTable (`ReadOperation`). They are loaded without the rest of the engine
+ * (operation-table.ts), so that a program that only reads starts fast. For that, this file must use
+ * nothing that changes tables or runs SELECT statements.
  */
 import { type Catalog, failureWithin } from './catalog/index.ts';
 import type { Handlers, ReadOperation } from './operation-table.ts';

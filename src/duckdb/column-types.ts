@@ -1,7 +1,8 @@
 /**
- * `sqlType` gives the DuckDB type, as SQL, for the values of an Arrow type. A type that DuckDB does
- * not have throws Unsupported, with the path of the column. `refuseTwins` refuses names that differ
- * only in case. column-values.ts refuses single values that the DuckDB type does not hold.
+ * `sqlType` gives the DuckDB type, as SQL, for the values of an Arrow type. If DuckDB has no type
+ * for them, it throws Unsupported with the path of the column. `refuseTwins` throws Unsupported for
+ * columns whose names differ only in case. column-values.ts refuses single values that the DuckDB
+ * type does not hold.
  */
 import {
   type DataType,

@@ -1,8 +1,9 @@
 /**
- * `columnValues` converts the values of a column to those that DuckDB's chunks take. Numbers
- * without nulls become typed arrays, booleans and texts stay as they are, and other types become
- * objects of DuckDB's classes. A value that DuckDB cannot hold, such as nanoseconds in a column of
- * microseconds, throws Unsupported with the path of the column.
+ * `columnValues` converts the values of a column to those that DuckDB's chunks take. Integers,
+ * float32 and float64 become a typed array if no value is null. Booleans and texts become
+ * JavaScript's. Decimals, dates, times, binaries and nested values become objects of DuckDB's
+ * classes. A value that DuckDB cannot hold, such as nanoseconds in a timestamp with a time zone,
+ * throws Unsupported with the path of the column.
  */
 import {
   type Data,

@@ -1,7 +1,8 @@
 /**
  * `copyRows` creates a temporary table of DuckDB and fills it with the rows of a query. It works in
  * chunks and lets other work run in between. Types and values that DuckDB does not hold throw
- * Unsupported. If it fails, the caller drops the table.
+ * Unsupported, and a query without columns throws InvalidInput. If it fails, the caller drops the
+ * table.
  */
 
 import { columnsOf, type RecordBatch, type Schema, sliceData } from '../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `CodedValues` numbers the distinct values of a column, batch by batch, in order of first
- * appearance, and keeps one copy of each. Values that are equal in SQL share a number (code), and
- * so do all NaN and all nulls. `inOrder` returns the values in SQL's order, nulls last, with their
- * codes. `CodedPositions` collects the positions of each code.
+ * `CodedValues` numbers the distinct values of a column, one batch after another, in order of first
+ * appearance, and keeps one copy of each. Values that are equal in SQL share a number (their code).
+ * All NaN share one, and so do all nulls. `inOrder` returns the values in SQL's order, nulls last,
+ * with their codes. `CodedPositions` collects the positions of each code.
  */
 import { concatData, type Data, gather, gatherData } from '../arrow/index.ts';
 import { compareValues, loadColumn, reader, type Value } from '../sql/index.ts';

@@ -1,8 +1,8 @@
 /**
- * Defines the types of indexes that this release builds. `indexTypeOf` parses their names as
- * LanceDB's clients spell them, such as `LABEL_LIST` and `LabelList`. Most names of vector indexes
- * stand for one type, `IVF_SQ`. A type that only other engines have throws Unsupported with advice;
- * an unknown name throws InvalidInput.
+ * Defines the types of indexes that this release builds. `indexTypeOf` parses their names, with or
+ * without separators and in any case, such as `LABEL_LIST` and `LabelList`. All IVF types of
+ * LanceDB, such as `IVF_PQ`, stand for one type, `IVF_SQ`. A type that only other engines have
+ * throws Unsupported with advice; an unknown name throws InvalidInput.
  */
 import { DirspaceError } from '../errors.ts';
 

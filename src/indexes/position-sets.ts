@@ -1,8 +1,8 @@
 /**
- * Encodes an ascending list of positions as bytes, and decodes it. The segments of BITMAP and
- * LABEL_LIST indexes store such a list for each value. Positions with the same upper 16 bits are
- * stored together, as a list, a bitmap or runs, whichever is shortest. `decodePositions` throws
- * Corrupt for bytes with wrong lengths or a wrong order.
+ * Encodes an ascending list of positions as bytes, and decodes it. The segments of BITMAP indexes
+ * store such a list for each value, and those of LABEL_LIST indexes for each item. Positions with
+ * the same upper 16 bits are stored together, as a list, a bitmap or runs, whichever is shortest.
+ * `decodePositions` throws Corrupt for bytes with wrong lengths or a wrong order.
  */
 import { corrupt } from '../json.ts';
 

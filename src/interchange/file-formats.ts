@@ -1,8 +1,9 @@
 /**
  * `FORMATS` is the table of file formats: the names, file endings, reader and writer of each.
- * `findFormat` decompresses gzip and Zstandard, and looks at the first bytes if the format is not
- * known. A new format needs a row here. The readers and writers are in csv/, json/, parquet/ and
- * ipc/ (Arrow). lance-file.ts opens Lance files, which are not in the table.
+ * `findFormat` decompresses gzip and Zstandard. If the caller names no format, it looks at the
+ * first bytes, and takes CSV if they tell nothing. A new format needs a row here. The readers and
+ * writers are in csv/, json/, parquet/ and ipc/ (Arrow). lance-file.ts opens Lance files, which are
+ * not in the table.
  */
 import type { DataType, RecordBatchStream, Schema } from '../arrow/index.ts';
 import type { DirspaceError } from '../errors.ts';

@@ -1,8 +1,9 @@
 /**
- * `openLance` opens a Lance dataset or a single data file of one. If the caller names a version,
- * the path is that of a dataset, which is a folder; `{}` means the newest version. A missing path
- * throws InvalidInput. `isDataset` recognises the folder of a dataset, and `isLanceFile` paths that
- * end in `.lance`. The code of the reader is imported when rows are read.
+ * `openLance` opens a Lance dataset or a single data file of one. With a version, the path is that
+ * of a dataset, which is a folder; the version `{}` means the newest. Without a version, the path
+ * is that of a data file. A missing path throws InvalidInput, and so does a folder without a
+ * version. `isDataset` recognises the folder of a dataset, and `isLanceFile` paths that end in
+ * `.lance`. The code of the reader is imported when rows are read.
  */
 import { statSync } from 'node:fs';
 import { extname, join } from 'node:path';

@@ -1,7 +1,8 @@
 /**
- * Exports the SDK: `connect`, `Connection`, tables, queries, jobs and views, the conversion of data
- * and schemas, files of other formats, embedding functions, permutations, and the types of their
- * options and results. Also exports what implementations of catalogs need.
+ * Exports the SDK: `connect`, `Connection`, tables, queries, jobs and views; the conversion of data
+ * and schemas; the reading and writing of files; embedding functions and functions for SQL;
+ * permutations; and the types of their options and results. Also exports what implementations of
+ * catalogs need, such as `registerNamespace`.
  */
 
 export { isBlobField } from '../arrow/index.ts';

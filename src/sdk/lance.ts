@@ -1,8 +1,9 @@
 /**
- * Implements a connection's methods for Lance. `syncLance` lets Lance open tables by path.
- * `importLance` writes the rows of a Lance dataset outside the catalog into a table.
- * `exportLance` writes a version of a table as a new dataset, whose folder must not exist. The
- * files are read and written by datasets/, which is loaded on first use.
+ * Implements a connection's methods for Lance. `syncLance` asks the catalog to write the files by
+ * which Lance opens its tables by path. `importLance` writes the rows of a Lance dataset outside
+ * the catalog into a table. `exportLance` writes one version of a table as a new dataset, in a
+ * folder that must not exist yet. datasets/ reads and writes these datasets, and is loaded on first
+ * use.
  */
 import { type RecordBatch, recordBatchStream } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';

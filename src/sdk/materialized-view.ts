@@ -1,8 +1,9 @@
 /**
- * Creates, opens and lists materialized views for a connection. A `MaterializedView` has the table
- * and the definition of a view. A new view is empty until `refresh` computes its rows. Opening a
- * plain table throws InvalidTableState. `viewNames` describes each table, and leaves out tables
- * that cannot be described.
+ * Creates, opens and lists materialized views for a connection. A `MaterializedView` gives the
+ * table and the definition of a view. A new view is empty until `refresh` computes its rows.
+ * Opening a plain table as a view throws InvalidTableState. `viewNames` describes each of the given
+ * tables and returns those that are views. It leaves out a table that cannot be described, but
+ * throws errors that may pass and errors of the connection.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import type {

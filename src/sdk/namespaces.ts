@@ -1,8 +1,9 @@
 /**
- * Implements a connection's methods for namespaces (`createNamespace`, `dropNamespace`,
- * `updateNamespaceProperties`): it checks the options and calls the catalog. `dropTablesOf` drops
- * the tables of one namespace, and skips a table that another program has dropped meanwhile. A
- * catalog that cannot change properties rejects with Unsupported.
+ * Implements a connection's methods for namespaces: `createNamespace`, `dropNamespace` and
+ * `updateNamespaceProperties`. They check the options and call the catalog.
+ * `updateNamespaceProperties` rejects with Unsupported if the catalog cannot change properties.
+ * `dropTablesOf` drops the tables of one namespace, and skips a table that another program has
+ * dropped meanwhile.
  */
 import type { CallOptions } from '../protocol/index.ts';
 import type { Connection } from './connection.ts';

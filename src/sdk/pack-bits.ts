@@ -1,5 +1,7 @@
 /**
- * `packBits` packs bits into bytes, for vectors that are compared by `hamming` distance.
+ * `packBits` packs bits into bytes, for vectors that are compared by `hamming` distance. Each
+ * number other than 0 is a set bit. The first number is the lowest bit of the first byte, and the
+ * last byte is filled up with zeros.
  */
 
 /** Eight numbers of 0 and others to a byte, the first in its lowest bit; the last byte is filled up with 0. */

@@ -1,9 +1,9 @@
 /**
- * `permutationBuilder` returns a `PermutationBuilder`, which creates a table that lists the rows of
- * another table in some order, divided into splits, for training. The new table has the columns
- * `row_id` and `split_id` of LanceDB's SDK, and is in memory unless `persist` gives it a place. All
- * row ids are read into memory at once. The same seed gives the same order each time, but not
- * LanceDB's.
+ * `permutationBuilder` returns a `PermutationBuilder`, which creates a table for training. It lists
+ * the row ids of another table, in row order or shuffled, each with the number of its split. The
+ * columns `row_id` and `split_id` are those of LanceDB's SDK. The new table is in memory unless
+ * `persist` names a place for it. All row ids are read into memory at once. The same seed gives the
+ * same order for the same rows, but not the order that LanceDB gives.
  */
 import {
   dataOf,

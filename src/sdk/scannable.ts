@@ -1,9 +1,9 @@
 /**
  * `Scannable` is a source of record batches whose schema is known beforehand, as in LanceDB's SDK.
  * It is made of a factory, a table, an iterable or a reader, and can be passed to any method that
- * takes data. No batch is read before the writer asks. A second scan of a source that can be
- * scanned only once throws InvalidInput, and so does an iterator or reader that is declared as
- * rescannable.
+ * takes data. No record batch is read before a scan begins. A second scan throws InvalidInput
+ * unless the source is rescannable: tables always are, factories by default, and iterables if
+ * declared so. To declare an iterator or a reader rescannable throws InvalidInput too.
  */
 import type { RecordBatch } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

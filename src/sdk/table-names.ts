@@ -1,7 +1,8 @@
 /**
- * Implements the methods of a connection that declare, register, clone and rename tables. It checks
- * the options and calls the catalog. The source of a clone is a location if it has a slash or
- * backslash, and otherwise a name. A catalog without CloneTable rejects with Unsupported.
+ * Implements the methods of a connection that declare, register, clone and rename tables. They
+ * check the options and call the catalog. `cloneTable` takes a source with a slash or backslash as
+ * a location, and any other source as a name. It rejects with Unsupported if the catalog cannot
+ * clone.
  */
 import type {
   CloneTableResponse,

@@ -1,6 +1,6 @@
 /**
  * Implements a connection's methods for the trash: `listTrash`, `undropTable` and `purgeTrash`,
- * with the types of their options and results. A catalog without a trash rejects with Unsupported.
+ * with the types of their options and results. If the catalog has no trash, they throw Unsupported.
  */
 import type { Env } from '../env.ts';
 import type {

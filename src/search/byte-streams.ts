@@ -1,8 +1,8 @@
 /**
- * `ByteStreams` holds many growing byte strings in pages of 1 MiB. Each string is a chain of
- * slices, from 12 bytes up to 1 KiB, so a million short strings and a few long ones both waste
- * little. Strings are named by small integers and only grow; `bytesOf` copies one. If all together
- * exceed 4 GiB, it throws ResourceExhausted.
+ * `ByteStreams` holds many growing byte strings in pages of 1 MiB. Each string is a chain of slices
+ * of 12 to 1,028 bytes, so that a million short strings and a few long ones both waste little.
+ * Strings are numbered from 0 and only grow; `bytesOf` copies one. `append` throws
+ * ResourceExhausted when the pages would exceed 4 GiB.
  */
 import { DirspaceError } from '../errors.ts';
 import { longer } from './term-table.ts';

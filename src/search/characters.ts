@@ -1,8 +1,8 @@
 /**
- * Decodes code points of UTF-8 (`codePointAt`, which leaves their length in `decodedBytes`), and
- * tells letters and digits of all scripts from other characters (`isWordCharacter`). A byte that is
- * not valid UTF-8 decodes to U+FFFD, which is not a letter. `startsWith` compares the first bytes
- * of a term.
+ * `codePointAt` decodes one code point of UTF-8, and leaves its length in `decodedBytes`. A byte
+ * that is not valid UTF-8 decodes to U+FFFD, which is not a letter. `isWordCharacter` tells letters
+ * and numbers of all scripts from other characters. `startsWith` tells whether a term begins with
+ * given bytes.
  */
 
 /** Not a character of any word. */

@@ -1,8 +1,8 @@
 /**
- * `TextCollector` reads texts document by document for a `SearchPlan`. It collects the statistics
+ * `TextCollector` reads texts document by document for a `SearchPlan`. It computes the statistics
  * of all documents, and keeps the word counts of those that match. Scores depend on the statistics
  * of the whole table, so `score` computes them at the end. Callers bound the memory by `heldBytes`.
- * `TermFinder` finds the terms that fuzzy words and prefixes stand for.
+ * `TermFinder` looks in texts for the terms that the fuzzy words and prefixes of a plan stand for.
  */
 import type { NearWords } from './fuzzy-terms.ts';
 import { hasPhrase, type PositionList } from './phrases.ts';

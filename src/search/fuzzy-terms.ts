@@ -1,9 +1,9 @@
 /**
- * Finds the indexed terms that the words of a query stand for: a fuzzy word for the terms within a
- * number of edits, and a prefix (open word) for the terms that begin with it. `NearWords` compares
- * the terms of a column with all such words in steps, and skips terms whose beginning is too far
- * from each word. The words of one part of the query (`FuzzyLeaf`) share a limit of terms; a
- * request that finds more than `MOST_NEAR_TERMS` throws InvalidInput.
+ * Finds the terms of a column that the words of a query stand for: for a fuzzy word the terms
+ * within a number of edits, and for a prefix (open word) the terms that begin with it. `NearWords`
+ * compares terms with all such words of a column, in steps, and skips terms whose beginning is too
+ * far from every word. The words of one match or prefix (`FuzzyLeaf`) share a limit of terms. A
+ * request that finds more than 4,096 terms (`MOST_NEAR_TERMS`) throws InvalidInput.
  */
 import type { Offsets } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

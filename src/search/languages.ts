@@ -1,7 +1,8 @@
 /**
- * Lists the languages in which full-text search stems words and drops stop words, by the names that
- * LanceDB gives them (`LANGUAGES`). An unknown name throws InvalidInput. The Snowball stemmers are
- * imported on first use. Greek has no stemmer and throws Unsupported.
+ * Defines the languages of full-text search, by the names that LanceDB gives them. `languageNamed`
+ * ignores the case of a name, and throws InvalidInput for an unknown one. `openStemmer` returns the
+ * Snowball stemmer of a language; its package is imported on first use. Greek has no stemmer here
+ * and throws Unsupported.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

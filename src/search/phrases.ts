@@ -1,8 +1,8 @@
 /**
- * Tells whether the words of a phrase follow each other in a document, by the stored positions of
- * each word; up to `slop` more positions may lie between two words than in the phrase. It works in
- * steps. It also encodes the positions that postings-builder.ts collects. Damaged bytes throw
- * BadPostings.
+ * Tells whether the words of a phrase follow each other in a document, by the positions of each
+ * word (`hasPhrase`, in steps). Up to `slop` more positions may lie between two words than in the
+ * phrase. `sealPositions` prepares the positions of a term for an index. `PositionReader` decodes
+ * them, and throws BadPostings for damaged bytes.
  */
 import { BLOCK, type BlockReader, bad, NumberReader } from './postings.ts';
 import type { PlannedPhrase } from './search-plan.ts';

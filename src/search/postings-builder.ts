@@ -1,8 +1,9 @@
 /**
- * `PostingsBuilder` makes the postings of a full-text index, which list the documents that contain
- * each term. It reads the texts of documents one after the other, in steps, and holds the postings
- * in memory in their stored form, about two bytes each. Afterwards the terms can be listed in byte
- * order with their postings. Callers bound the memory by `heldBytes`.
+ * `PostingsBuilder` builds the postings of a full-text index: for each term the documents that
+ * contain it and, if wanted, the positions. It reads documents one after the other, long ones in
+ * steps, and holds encoded postings in memory. `order` lists the terms in byte order. A document
+ * with too many tokens (16,777,216 if nothing else is given) throws InvalidInput. Callers bound the
+ * memory by `heldBytes`.
  */
 import { DirspaceError } from '../errors.ts';
 import { ByteStreams } from './byte-streams.ts';

@@ -1,9 +1,9 @@
 /**
- * Encodes and decodes the postings of a term, the list of the documents that contain it and how
- * often each does. `sealPostings` encodes them, with a directory of blocks if there are more than
- * 128 documents. `readPostings` decodes all, and `BlockReader` single blocks and documents.
- * `NumberReader` reads single numbers, also for phrases.ts. The bytes come from files, so decoding
- * checks them and throws BadPostings.
+ * Seals and decodes the postings of a term: the documents that contain it, and how often it occurs
+ * in each. `sealPostings` puts a directory of blocks in front of encoded postings if they have more
+ * than 128 documents. `readPostings` decodes all documents, and `BlockReader` single blocks and
+ * documents. `NumberReader` reads single numbers, also for phrases.ts. The bytes come from files,
+ * so decoding checks them and throws BadPostings.
  */
 import { MOST_SHARE, termShare } from './scores.ts';
 

@@ -1,8 +1,8 @@
 /**
- * Scores documents by BM25 (k1 1.2, b 0.75). `scorerOf` turns a tree of queries into a function.
- * This function takes the counts of each term or phrase in a document and the length of its texts,
- * and returns the score, or NaN if the document does not match. Callers round the score to 32 bits.
- * Other functions compute parts of a score, such as `termShare`.
+ * Scores documents by BM25 (k1 1.2, b 0.75). `scorerOf` turns the tree of a query into a function.
+ * This function takes how often each term or phrase occurs in a document, and the number of tokens
+ * in each column. It returns the score, or NaN if the document does not match. top-rows.ts rounds
+ * scores to 32 bits.
  */
 import type { LeafNode, TextQuery } from './text-query.ts';
 

@@ -1,8 +1,9 @@
 /**
- * `SearchPlan` is a full-text query compiled against the columns that it searches. It cuts the
- * query into words with each column's tokenizer and numbers the distinct terms. The reader of texts
- * or of an index counts these terms in a document, and the plan's scorer turns the counts into a
- * score. Fuzzy words and prefixes get their terms later, from the texts or the index (`expand`).
+ * `SearchPlan` is a full-text query prepared for the columns that it searches. It cuts the query
+ * into words with each column's tokenizer, and gives each distinct term of a column a number
+ * (slot). A reader of texts or of an index counts the slots in a document, and the plan's scorer
+ * turns the counts into a score. Fuzzy words and prefixes get their terms later, from the texts or
+ * the index (`expand`). More than 4,096 words, counted once for each column, throw InvalidInput.
  */
 import { DirspaceError } from '../errors.ts';
 import type { Pause } from '../steps.ts';

@@ -1,6 +1,7 @@
 /**
- * `stopWords` returns the stop words of a language, which are too common to tell texts apart. The
- * lists are those of the Snowball project and of NLTK, as LanceDB has them; Tamil has none.
+ * `stopWords` returns the stop words of a language: words that are too common to tell texts apart.
+ * The lists are those of the Snowball project and of NLTK, as LanceDB has them. Tamil has none, so
+ * its set is empty.
  */
 import type { Language } from './languages.ts';
 

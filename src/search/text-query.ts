@@ -1,8 +1,8 @@
 /**
- * Defines the tree of a full-text query (`TextQuery`), and builds it from the forms that the
- * protocol accepts, with the defaults filled in. A plain text in double quotes is a phrase; any
- * other text is an exact match of words. A query that is contradictory or too large throws
- * InvalidInput. `describeTextQuery` formats a tree for plans.
+ * Defines the tree of a full-text query (`TextQuery`). `textQuery` builds it from the forms that
+ * the protocol accepts, with the defaults filled in. A plain text in double quotes is a phrase; any
+ * other plain text is a match of its words without fuzziness. A query that is contradictory, out of
+ * bounds or too large throws InvalidInput. `describeTextQuery` formats a tree for plans.
  */
 import { DirspaceError } from '../errors.ts';
 import type {

@@ -1,8 +1,9 @@
 /**
- * Defines the settings by which a text becomes words (`TextSettings`): tokenizer, letter case,
- * stems, stop words and the like. They are read by the names of the protocol and of LanceDB's index
- * details, with defaults for absent ones. Unknown names and numbers out of bounds throw
- * InvalidInput; jieba, lindera and stems without a stemmer throw Unsupported.
+ * Defines the settings by which a text becomes words (`TextSettings`), such as tokenizer, letter
+ * case, stems and stop words. `textSettings` reads them under the names of the protocol and of
+ * LanceDB's index details, with defaults for absent ones. Unknown tokenizers and languages, and
+ * numbers out of bounds, throw InvalidInput. The tokenizers jieba and lindera, and stems of Greek,
+ * throw Unsupported.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

@@ -1,8 +1,9 @@
 /**
- * `Tokenizer` finds the tokens of UTF-8 texts and numbers their terms, in steps. Stop words and
- * tokens that are too long are left out, but the positions of later tokens still count them. Memory
- * grows with the distinct tokens, until `clear`. `tokensOf` lists the tokens of one text. Both
- * throw Unsupported if stems are asked for in a language without a stemmer.
+ * `Tokenizer` finds the tokens of UTF-8 texts in steps, and numbers their distinct terms. Stop
+ * words and tokens that are too long are left out, but the positions of later tokens count them.
+ * Memory grows with the distinct tokens, until `clear`. `tokensOf` lists the tokens of one text,
+ * and throws InvalidInput if there are more than 1,048,576. Stems in a language without a stemmer
+ * throw Unsupported.
  */
 import { DirspaceError } from '../errors.ts';
 import { plainPause } from '../steps.ts';

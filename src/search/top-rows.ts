@@ -1,7 +1,7 @@
 /**
- * `TopRows` keeps the `limit` best of numbered rows by their scores, rounded to 32 bits; of equal
- * scores the lower row is better. Scores must not be NaN. `finish` returns the rows in steps, the
- * best first. It keeps them with `createNearest`, which takes negated scores as distances.
+ * `TopRows` keeps the best of the rows that are added, up to a limit, by their scores. Scores are
+ * rounded to 32 bits and must not be NaN. Of equal scores, the row with the lower number is better.
+ * `finish` returns the rows in steps, the best first.
  */
 import { createNearest, type Nearest } from '../vector/index.ts';
 

@@ -1,7 +1,8 @@
 /**
  * `blobRoute` answers GET requests for the bytes of one blob, whole or a range of it. A null blob
- * is answered with 204. The route calls FetchBlobs piece by piece as the client takes the bytes, so
- * a long value is never held as a whole. All pieces come from the same version as the first.
+ * is answered with 204, and a range beyond the end with 416. The route calls FetchBlobs for 1 MiB
+ * at a time, as the client takes the bytes. Later pieces are read from the version that the catalog
+ * names with the first piece.
  */
 import { columnsOf, type RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

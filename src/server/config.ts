@@ -1,8 +1,8 @@
 /**
  * `loadConfig` reads the configuration of a server from a JSON file and from environment variables
- * (`DIRSPACE_ROOT`, `DIRSPACE_PORT` and others), and validates it. Variables override the file, and
- * unknown members of the file are refused. Paths in the file are relative to its folder. The file
- * can name variables instead of secrets, which config-auth.ts reads.
+ * (`DIRSPACE_ROOT`, `DIRSPACE_PORT` and others), and validates it. Variables override the file.
+ * Unknown members and wrong values throw InvalidInput. Paths in the file are relative to its
+ * folder. The file can name variables that hold API keys; config-auth.ts reads them.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';

@@ -1,8 +1,9 @@
 /**
- * `Databases` finds the catalog (database) and the namespace prefix of a request: by headers, by
- * the host name, or because there is only one. If so configured, the namespaces of one root are the
- * databases. Catalogs are opened on first use and closed with the server, but catalogs that were
- * passed in open are never closed here. An unknown database throws NamespaceNotFound.
+ * `Databases` finds the catalog (database) of a request, and the namespace that the request sees as
+ * its root. A header or the host names the database, or there is only one. If so configured, the
+ * namespaces of one root are the databases. Catalogs are opened on first use and closed with the
+ * server; catalogs that were passed in open are never closed here. `catalog` throws
+ * NamespaceNotFound for an unknown database.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -1,8 +1,9 @@
 /**
  * `Identification` authenticates a request before it takes a place in a queue. `identify` uses the
- * headers. If they hold no credentials, or not enough, it reads a small JSON body for an identity,
- * and returns that body too. Unknown callers throw Unauthenticated. On a server without
- * authentication every caller is `ANYBODY`.
+ * headers. If they hold no credentials and do not identify the caller in another way, it looks for
+ * an identity in the JSON body, where the operation takes one. Such a body has at most 16 KiB, and
+ * is returned too. Unknown callers throw Unauthenticated. On a server without authentication every
+ * caller is `ANYBODY`.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { Progress } from '../progress.ts';

@@ -1,8 +1,8 @@
 /**
  * `settled` builds, from the server's options, the settings that may change while the server runs
  * (auth, allowed hosts, CORS, certificate). It checks them all before the caller replaces the
- * current ones, and throws InvalidInput. `checkAddress` refuses to listen without authentication on
- * an address that is not a loopback one.
+ * current ones; a wrong one throws InvalidInput. `checkAddress` refuses to listen without
+ * authentication on an address that is not a loopback one.
  */
 import { DirspaceError } from '../errors.ts';
 import { type AuthOptions, authenticator } from './auth/index.ts';

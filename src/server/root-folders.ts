@@ -1,8 +1,8 @@
 /**
- * Checks the folders that a server serves, before it starts and while it runs. A missing folder is
- * created or throws NamespaceNotFound. `FolderTrials` checks for `/ready` that a folder can be read
- * and, unless it is read-only, that a file can be written and flushed there; a disk that passed is
- * not tried again for three seconds.
+ * Checks the folders that a server serves. Before it starts, `requireFolders` creates missing
+ * folders if the option `create` is set, and throws NamespaceNotFound if not. `FolderTrials` checks
+ * for `/ready` that a folder can be read. Unless the server is read-only, it also tries to write
+ * and flush a file there; a disk that passed is not tried again for three seconds.
  */
 import { constants, existsSync } from 'node:fs';
 import { access, mkdir, open, stat, statfs, unlink } from 'node:fs/promises';

@@ -1,8 +1,9 @@
 /**
  * `answerOperation` carries out one request of an operation and returns the HTTP answer; errors are
- * thrown. It authenticates the caller, and waits for the body and for a place in the queue. Then it
- * calls the catalog through scope and permissions (auth/). A write that is repeated under its
- * idempotency key gets the stored answer. A special route, such as that of blobs, passes a `Form`.
+ * thrown. It authenticates the caller, waits for the body (of Arrow data, for the first bytes) and
+ * then for a place in the queue. Then it calls the catalog through scope and permissions (auth/). A
+ * write that is repeated under its idempotency key gets the stored answer. A special route, such as
+ * that of blobs, passes a `Form`.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,6 +1,6 @@
 /**
  * Defines `Trial`, the hooks that a test fixture adds to a server. A fixture can add control routes
- * (`controlRoutes`) and headers, listen to answered requests, and answer requests in place of the
+ * (`controlRoutes`) and headers, listen to answered requests, and answer operations in place of the
  * server. Control routes need no credentials, and the listener is not called for them. server.ts
  * makes a server with these hooks (`createTrialServer`).
  */

@@ -1,8 +1,9 @@
 /**
  * `Uploads` takes inserts whose rows come in several requests, called parts. One call of
- * InsertIntoTable begins with the first part and reads the batches of all parts from a channel, so
- * they become one version when the upload is completed. An upload belongs to one caller, table and
- * branch; to others it is unknown. An upload without new parts ends after some time.
+ * InsertIntoTable begins with the first part and reads the record batches of all parts from a
+ * channel, so they become one version when the upload is completed. An upload belongs to one
+ * caller, table and branch; to others it is unknown. An upload without new parts ends after
+ * `uploadIdleMs`, without a version.
  */
 import { type RecordBatchStream, type Schema, schemasEqual } from '../arrow/index.ts';
 import type { Env } from '../env.ts';

@@ -1,8 +1,9 @@
 /**
  * `conditionOf` translates a bound condition into tests that an index can answer, each of one
  * column against constants, joined by AND and OR. Any other part becomes `other`. The values of a
- * test have the column's type and the order of `compareValues`. A test holds for every row for
- * which its part of the condition holds; if it is `exact`, it holds for no other row.
+ * test have the type of the column, or of its items, and the order of `compareValues`. A test holds
+ * for every row for which its part of the condition holds; if it is `exact`, it holds for no other
+ * row.
  */
 import { type Bound, type BoundColumn, familyOf, type Value } from './typed/index.ts';
 

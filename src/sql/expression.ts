@@ -1,9 +1,10 @@
 /**
- * Compiles SQL text against a schema. `compileExpression` compiles any expression, and
- * `compilePredicate` compiles a condition; both cache recent texts for each schema object. The
- * result, a `CompiledExpression`, computes values, selects or counts rows, and skips chunks by
- * their statistics. It also tells which part of a condition an index or row ids can answer.
- * `compileTree` compiles a tree that is parsed already.
+ * Compiles SQL expressions against a schema: `compileExpression` a text of any expression, and
+ * `compilePredicate` a text of a condition. Both cache recent texts for each schema object.
+ * `compileTree` compiles a tree that is parsed already. The result, a `CompiledExpression`,
+ * computes values, and selects or counts the rows for which it is true. It also tells whether the
+ * rows of a chunk can match, by their statistics, and which part of a condition an index or row ids
+ * can answer.
  */
 
 import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';

@@ -1,9 +1,8 @@
 /**
- * Exports the compiler of SQL expressions, which filter, compute and prune over record batches, and
- * the parser of SELECT statements, with their trees and formatting as SQL. Also exports the columns
- * that expressions load and compute, their types and values, hashes of values, the kernels that
- * count (`countKernels`), helpers for messages, `registerFunction`, `checkFunctionName`, and the
- * words of SQL for completion (`SQL_WORDS`).
+ * Exports the compiler of SQL expressions, the parser of SELECT statements, and the formatting of
+ * both as SQL. Also exports the columns that expressions load and compute, their types and values,
+ * hashes of values, the kernels that count (`countKernels`), the registration of functions
+ * (`registerFunction`), helpers for messages, and the words of SQL for completion (`SQL_WORDS`).
  */
 
 export { checkFunctionName } from './bind/index.ts';

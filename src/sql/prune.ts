@@ -1,7 +1,7 @@
 /**
  * `prune` decides from column statistics whether none, some or all rows of a chunk match a
- * predicate. It answers "some" if it is not certain. `ColumnStatistics` defines the statistics that
- * it reads.
+ * condition. A row for which the condition is null does not match. It answers "some" if it is not
+ * certain. `ColumnStatistics` defines the statistics that it reads.
  */
 
 import type { CompareOperator } from './parse/index.ts';

@@ -1,7 +1,8 @@
 /**
  * `registerFunction` registers a function of the program for the SQL expressions of its process,
- * and returns a function that ends the registration. A name that is taken or cannot be called, and
- * types without plain values, throw InvalidInput. functions/registered.ts keeps the functions.
+ * and returns a function that ends the registration. It throws InvalidInput for a name that is
+ * taken or cannot be called, and for types without plain values. functions/registered.ts keeps the
+ * functions.
  */
 import { DirspaceError } from '../errors.ts';
 import { isBuiltIn } from './bind/index.ts';

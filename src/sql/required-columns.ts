@@ -1,6 +1,6 @@
 /**
- * `requirementsOf` tells what a bound tree needs: the columns, nested paths, row ids and offsets
- * that it reads, and an estimate of its cost per row.
+ * `requirementsOf` tells what a bound tree reads: its columns, their nested paths, and whether it
+ * reads row ids or row offsets. It also gives an estimate of the tree's cost per row.
  */
 
 import { type Weight, weightOf } from './evaluate/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `rowNumbersOf` extracts the row ids that a condition names, as in `_rowid = 7` or `_rowid IN
- * (..)`, so that a scan reads only those rows. AND may join them to other conditions. It does the
- * same for `_rowoffset`. It returns null if the condition names no rows.
+ * `rowNumbersOf` returns the row ids that a condition names, as in `_rowid = 7` or
+ * `_rowid IN (..)`, or the row offsets (`_rowoffset`), so that a scan can read only those rows. AND
+ * may join such tests to other conditions. It returns null if the condition has no such test.
  */
 import type { Bound } from './typed/index.ts';
 

@@ -1,8 +1,9 @@
 /**
- * `hashValues` hashes the values of a column to 64 bits each, so that equal values can be counted
- * and rows compared without keeping the values. Equal values have the same hash in every batch;
- * both zeros count as one value, and so do all NaNs and all nulls. The hash depends on random words
- * of the process, so it must not be stored. `joinHashes` makes one hash of several columns.
+ * `hashValues` hashes each value of a column to 64 bits, so that equal values can be counted and
+ * rows compared without keeping the values. Columns must be of one type and loaded from Arrow data:
+ * equal values then have the same hash in every batch. Both zeros count as one value, and so do all
+ * NaNs and all nulls. The hash depends on random words of the process, so it must not be stored.
+ * `joinHashes` makes one hash of several columns.
  */
 import { systemEnv } from '../env.ts';
 import {

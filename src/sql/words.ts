@@ -1,7 +1,7 @@
 /**
- * `SQL_WORDS` lists words of a SELECT for completion: the keywords in upper case, the most frequent
- * first, and the sorted names of functions, aggregates and window functions. `reserved` lists the
- * keywords that may need quotes as names.
+ * `SQL_WORDS` lists the words of a SELECT for completion: keywords in upper case, the most frequent
+ * first, and the sorted names of built-in functions, aggregates and window functions. `reserved`
+ * lists the keywords, in lower case, that may need quotes as names.
  */
 import { FUNCTION_NAMES } from './bind/index.ts';
 import { AGGREGATES, KEYWORDS as NO_NAMES, WINDOW_FUNCTIONS } from './parse/index.ts';

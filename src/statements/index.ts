@@ -1,9 +1,9 @@
 /**
  * Runs SELECT statements over tables. `openStatement` parses one and lists the tables that it
- * reads; once the caller has opened these, `run` plans it and carries it out, and `explain`
- * describes its plan. Names and types are checked before any row is read. `tableRequest` turns a
- * table of a statement into the request that opens it, and `pathsIn` lists the paths of the tables
- * alone.
+ * reads. Once the caller has opened these, `run` plans the statement and carries it out, and
+ * `explain` describes its plan. Names and types are checked before any row is read. `tableRequest`
+ * turns a table of a statement into the request that opens it. `pathsIn` lists only the paths of
+ * the tables.
  */
 import {
   columnsOf,

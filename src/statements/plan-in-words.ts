@@ -1,5 +1,5 @@
 /**
- * `planInWords` describes a plan as text, one line for each step. The steps that a step reads from
+ * `planInWords` describes a plan as text, one line for each step. The steps whose rows a step reads
  * stand below it, indented. Columns have the names of the statement.
  */
 import type { Expression } from '../sql/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `hintsOf` returns the channel on which the stores of this process announce that the entries of a
- * folder changed. Stores that share a file system object, such as memfs, share a channel, because
- * the operating system cannot watch such objects. A hint may be late, repeated, or about a change
- * that was undone.
+ * `hintsOf` returns the channel on which stores of this process announce that the entries of a
+ * folder changed. There is one channel for each file system object that a user passes in, such as
+ * memfs, because the operating system cannot watch such objects. Stores on node:fs announce
+ * nothing. A hint may be late, be repeated, or concern a change that was undone.
  */
 
 export type HintListener = (absoluteFolder: string) => void;

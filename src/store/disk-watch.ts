@@ -1,9 +1,10 @@
 /**
- * `DiskWatch` watches a folder tree on disk with chokidar and reports the folders whose entries
- * changed (`onChange`), except those that its caller hides. It needs one system watch for each
- * folder, however many files are in it. It starts a new watcher when chokidar stops noticing
- * changes. After each start it requests a rescan, which covers missed changes. `ready` waits until
- * there is a root.
+ * `DiskWatch` watches a folder tree on disk with chokidar, and calls `onChange` with each folder
+ * whose entries changed, except folders that its caller hides. It needs one system watch for each
+ * folder, however many files are in it. If chokidar stops noticing changes, it starts a new
+ * watcher; if the system runs out of watches, the new one polls. After each start it requests a
+ * rescan, which covers missed changes. `ready` resolves once the root exists and the first watcher
+ * runs.
  */
 import { setMaxListeners } from 'node:events';
 import nodeFs from 'node:fs';

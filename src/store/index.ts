@@ -1,8 +1,7 @@
 /**
  * Exports the access to bytes by path, on disk or in memory: stores with atomic writes and folder
- * moves, advisory locks, identities of processes, and change notices. The table engine and the
- * catalog use a file system through this file alone; rooms that read or write files outside of
- * catalogs call node:fs themselves.
+ * moves, advisory locks, identities of processes, and change notices. All other folders use a store
+ * through this file alone. For files outside of catalogs they call node:fs themselves.
  */
 
 export {

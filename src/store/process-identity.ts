@@ -1,8 +1,9 @@
 /**
  * Identifies a process in file names, by host key, process id and start time. `processTag` makes
- * that part of a name, and `parseProcessTag` reads it. `hasDied` is true only for a process of the
- * same host key that is gone. On Linux the host key covers machine, boot and container. On other
- * systems it is the host name and the platform, so two machines of one name count as one.
+ * that part of a name, and `parseProcessTag` reads it. `hasDied` is true only if the process has
+ * the host key of this one and is certain to have ended. On Linux the host key covers the host
+ * name, the boot and the container. On other systems it covers the host name and the platform, so
+ * two machines of one name count as one.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';

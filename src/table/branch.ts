@@ -3,8 +3,9 @@
  * changes, makes branches, and deletes versions. It also publishes versions that others have
  * staged, and finds or makes the manifests by which Lance reads versions.
  *
- * A `Branch` holds no state of its own: it reads the disk, or caches that are checked against the
- * disk. `openBranch` does not check whether the branch exists.
+ * A `Branch` holds only the names of the branch and its record. All else it reads from the disk, or
+ * from caches that are checked against the disk. `openBranch` does not check whether the branch
+ * exists.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';

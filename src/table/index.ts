@@ -1,8 +1,8 @@
 /**
- * Exports the engine of single tables on a store; other rooms import this file alone. `openEngine`
- * creates the services that the tables of a catalog share; `openTable` and `openBranch` return
- * handles on a table and a branch; `stageTable` builds a new table; `query`, `take` and
- * `countWhere` read a snapshot.
+ * Exports the engine of single tables on a store; code outside of this folder imports this file
+ * alone. `openEngine` creates the services that the tables of a catalog share; `openTable` and
+ * `openBranch` return handles on a table and a branch; `stageTable` builds a new table; `query`,
+ * `take` and `countWhere` read a snapshot.
  */
 
 export { type Branch, openBranch } from './branch.ts';

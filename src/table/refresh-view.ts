@@ -1,8 +1,9 @@
 /**
  * `refreshView` updates a materialized view to a version of its source, in at most one new version
- * of the view. If the source only gained rows and its columns are the same, only the added rows are
- * computed. Otherwise, or on request, all rows are computed again. Concurrent refreshes do not
- * duplicate rows: one that was slower plans again. After 16 times it throws ConcurrentModification.
+ * of the view, or in none if the view shows that version already. If the source has only gained
+ * rows and the view keeps its columns, only the added rows are computed. In other cases, and always
+ * with the option `full`, all rows are computed again. A refresh that another one overtakes is
+ * planned again; after 16 attempts it throws ConcurrentModification.
  */
 import { DirspaceError } from '../errors.ts';
 import type { ManifestView, ViewSource } from '../format/index.ts';

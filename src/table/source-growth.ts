@@ -1,7 +1,7 @@
 /**
- * `onlyGrew` tells whether the source of a view has only gained rows since a version. It looks at
- * the operations of the versions in between, and returns false if these are gone, damaged or too
- * many.
+ * `onlyGrew` tells whether the source of a view has only gained rows at its end since a version. It
+ * looks at the operations of the versions in between. It returns false if one of these is missing,
+ * damaged or newer than this release, or if there are more than 65,536.
  */
 import { isDirspaceError } from '../errors.ts';
 import type { ViewSource } from '../format/index.ts';

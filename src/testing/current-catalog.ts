@@ -1,7 +1,7 @@
 /**
  * `CurrentCatalog` lets a server keep its address when a fixture is reset. It provides a namespace
  * that forwards each call to the current catalog (`connection`). `replace` sets a new catalog and
- * closes the previous one, where calls in progress may fail.
+ * closes the previous one; calls that are in progress there may fail.
  */
 import type { Connection } from '../sdk/index.ts';
 

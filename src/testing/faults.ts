@@ -1,8 +1,8 @@
 /**
  * Defines `Fault`, with which a test fixture disturbs some requests of an operation: an error, a
- * delay or a broken connection. The faults of a fixture are validated and kept in a `FaultPlan`, of
- * which the first that applies to a request is used. The errors and broken answers that the client
- * gets are built here.
+ * delay or a broken connection. `FaultPlan` keeps the validated faults of a fixture; `take` returns
+ * the first one that applies to a request. The errors and broken answers that the client then gets
+ * are built here.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * `fixture` starts a catalog in memory behind a real server, for tests. Its content comes from a
- * seed and can be reset to it. On request it fails (`setFaults`), and it keeps a journal of the
- * newest requests. Tests in other languages control it over HTTP. The server listens on 127.0.0.1
+ * seed, and `reset` restores it. `setFaults` makes chosen requests fail, and a journal keeps the
+ * newest requests. Tests in other languages do the same over HTTP. The server listens on 127.0.0.1
  * and asks for no credentials. Wrong options, seeds and faults throw InvalidInput.
  */
 import { systemEnv } from '../env.ts';

@@ -1,8 +1,8 @@
 /**
- * `Journal` keeps the newest requests that a fixture received, so that a test can see what a client
- * sent. It records no headers and no bodies, and cuts long addresses. It shows the values of the
- * protocol's own query parameters only, because others may be keys. `newest` returns a copy, oldest
- * first.
+ * `Journal` keeps the newest requests that a fixture answered, so that a test can see what a client
+ * sent. It records no headers and no bodies, and cuts addresses of more than 4,096 characters. It
+ * shows the values of the protocol's own query parameters only, because others may be keys.
+ * `newest` returns a copy, oldest first.
  */
 import { DirspaceError } from '../errors.ts';
 import { EVERY_OPERATION } from '../protocol/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `Life` provides the ids, the clock and the random numbers of a fixture, from its start or a reset
- * to the next reset. With `ids: 'sequential'` ids count from 1, random numbers repeat, and work in
- * the background never begins. With a `clock`, time advances with each request of an operation.
- * With both, two runs that send the same requests one after another get the same bytes.
+ * to the next reset. With `ids: 'sequential'` ids count from 1, random numbers repeat in each run,
+ * and work in the background never begins. With a `clock`, each request of an operation advances
+ * the time by a second. With both, two runs that send the same requests one after another get the
+ * same bytes.
  */
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * `App` renders the whole page. It follows the address and asks the server who the caller is. If
- * the answer is 401 it asks for a key. Other failures are shown, with a button to try again if they
- * may pass. Otherwise it shows the tree next to a namespace, a table or the SQL view.
+ * the answer is 401, it asks for a key. Any other failure is shown, with a button to try again if
+ * it may pass. After an answer it shows the tree next to a namespace, a table or the SQL view.
  */
 import {
   ABOUT,

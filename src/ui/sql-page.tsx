@@ -1,7 +1,7 @@
 /**
  * `SqlPage` runs a SELECT over the catalog's tables. It shows the first rows with links that
- * download all of them, a chart of the first rows, or the query plan. The statement and the choice
- * of these are in the address: `#/sql?q=SELECT..&show=chart&chart=bar&x=city&y=n`.
+ * download all of them, a chart of the first rows, or the query plan. The address holds the
+ * statement and this choice: `#/sql?q=SELECT..&show=chart&chart=bar&x=city&y=n`.
  */
 import {
   Answered,

@@ -1,8 +1,8 @@
 /**
  * `CatalogTree` shows the namespaces and tables of the catalog as a tree. It draws only the items
- * in sight, so that tens of thousands of names stay quick. A text in the field lists the tables
- * whose ids contain all of its words. Arrow keys move, open and close; Enter and the space bar show
- * an item. A list is fetched when it is first shown.
+ * in sight, so that tens of thousands of names stay quick, and fetches the content of a namespace
+ * when it is first opened. A text in the field lists the tables whose ids contain all of its words.
+ * Arrow keys move, open and close; Enter and the space bar show an item.
  */
 import {
   allPages,

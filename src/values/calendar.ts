@@ -1,7 +1,7 @@
 /**
  * Converts between days since 1970-01-01 and dates of the proleptic Gregorian calendar
- * (`daysFromCivil`, `civilFromDays`), for years before 0 too. Other functions add months, compute
- * ISO weeks and weekdays, and format dates and times of day. zones.ts has time zones,
+ * (`daysFromCivil`, `civilFromDays`), for years before 0 too. It also adds months, computes ISO
+ * weeks and weekdays, and formats dates and times of day. zones.ts has time zones, and
  * date-time-text.ts parses text.
  */
 

@@ -1,7 +1,7 @@
 /**
  * Converts exact integers and decimals between JavaScript values, texts and the bigints by which
- * columns store them. A value that is not a number, or would lose digits, gives undefined or null;
- * only `exactToDouble` rounds.
+ * columns store them. A value that is not a number, is far too large, or would lose digits gives
+ * undefined or null; only `exactToDouble` rounds.
  */
 
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */

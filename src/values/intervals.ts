@@ -1,7 +1,8 @@
 /**
- * `parseInterval` parses an interval from text such as `1 day 01:02:03`. The result has months,
- * days and nanoseconds, three counts that do not convert into each other. It returns null for other
- * text, for counts out of range, and for a fraction that leaves part of a nanosecond.
+ * `parseInterval` parses an interval from text such as `1 day 01:02:03` or `P1DT2H`. The result has
+ * months, days and nanoseconds, three counts that do not convert into each other. It returns null
+ * for other text, for counts out of range, and for fractions that leave part of a nanosecond or, in
+ * years and longer units, part of a month.
  */
 import { type ExactNumber, parseExact } from './decimals.ts';
 

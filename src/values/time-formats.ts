@@ -1,8 +1,9 @@
 /**
  * Formats and parses dates and times by a format of strftime, such as `%d.%m.%Y %H:%M`.
- * `timeFormat` compiles a format, and throws InvalidInput for unknown letters. `formattedTime`
- * writes a moment by it. `parsedTime` reads one, or returns undefined if the text does not fit. The
- * letters have the meaning that they have in DuckDB. Names of days and months are English.
+ * `timeFormat` compiles a format; a letter that does not exist, or cannot be read in a format for
+ * parsing, throws InvalidInput. `formattedTime` writes a moment by it. `parsedTime` reads one, or
+ * returns undefined if the text does not fit. The letters mean what they mean in DuckDB. Names of
+ * days and months are English.
  */
 import { DirspaceError } from '../errors.ts';
 import { civilFromDays, daysFromCivil, daysInMonth, isoWeek, isoWeekday } from './calendar.ts';

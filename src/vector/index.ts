@@ -1,9 +1,8 @@
 /**
  * Exports exact searches by vectors: `createSearch` finds the nearest vectors, and
- * `createLateSearch` the nearest rows of several vectors each; `SketchCache` keeps sketches of
- * vectors between searches. For indexes of vectors it also exports kernels with a memory of their
- * own, with the sizes of its parts. `createNearest`, which keeps the nearest of many rows, serves
- * full-text search too.
+ * `createLateSearch` the nearest rows of several vectors each. `SketchCache` keeps sketches of
+ * vectors between searches. For vector indexes, `openPartitions` opens kernels with a memory of
+ * their own. `createNearest`, which keeps the nearest of many rows, serves full-text search too.
  */
 
 export { type ElementType, invalid, type Metric, type VectorValues } from './elements.ts';

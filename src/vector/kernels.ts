@@ -1,8 +1,8 @@
 /**
- * Defines `Kernels`, the interface of functions that compare a query with each row of a block of
- * vectors. They sum squared differences, products or differing bits. simd-kernels.ts and
- * plain-kernels.ts implement it, and their sums are equal to the last bit; only the first can make
- * sketches. `gatherRows` copies rows into a block.
+ * Defines `Kernels`, the functions that compare a query with each row of a block of vectors: they
+ * sum squared differences, products or differing bits. simd-kernels.ts and plain-kernels.ts
+ * implement it, and their sums are equal to the last bit; only the first can make sketches.
+ * `gatherRows` copies rows into a block.
  */
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';
 import type { LoadedRows, Sketching } from './sketch.ts';

@@ -1,9 +1,9 @@
 /**
  * `createLateSearch` finds the k nearest rows when both the query and each row hold several vectors
  * (late interaction). For each vector of the query it takes the distance to the nearest vector of
- * the row; the sum is the distance of the row. The search is exact. A row does not match if one of
- * these distances is missing, such as that of an empty row. Batches are added and searched in
- * steps.
+ * the row; the sum of these is the distance of the row. The search is exact. A row does not match
+ * if one of the distances is missing, as for a row without vectors. Batches are added and searched
+ * in steps.
  */
 import { getBit } from '../arrow/index.ts';
 import { checkMetric, checkValues, checkWanted, invalid } from './elements.ts';

@@ -1,7 +1,7 @@
 /**
- * Computes the sums of kernels.wat in plain JavaScript. They are sums of squared differences, of
- * products and of differing bits. Additions and roundings have the same order as there, so the
- * results are equal to the last bit.
+ * Computes the sums of kernels.wat in plain JavaScript: sums of squared differences, of products
+ * and of differing bits. Additions and roundings have the same order as there, so the results are
+ * equal to the last bit.
  */
 
 const { fround } = Math;

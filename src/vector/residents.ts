@@ -1,8 +1,8 @@
 /**
- * `Residents` keeps vectors that are searched repeatedly in the memory of the WebAssembly kernels,
+ * `Residents` keeps vectors in the memory of the WebAssembly kernels once they are searched again,
  * because copying rows there takes twice as long as measuring them. It finds vectors by their
- * buffer, so callers must pass buffers that do not change. The memory is bounded (`ResidentRoom`),
- * and all vectors in it are evicted together.
+ * buffer, so callers must pass buffers that do not change. The memory (`ResidentRoom`) is at most
+ * 128 MiB, and all vectors in it are evicted together.
  */
 import type { VectorValues } from './elements.ts';
 

@@ -1,9 +1,9 @@
 /**
  * `createSearch` finds the k vectors nearest to each query, exactly, in batches that the caller
- * adds. It works in steps. Null rows and rows at distance NaN do not match. A batch may be added
- * with a sketch, by which a later search rules out most of its rows without measuring them
- * (`sift`). `kernelsFor` chooses the kernels of the runtime. table/query/nearest.ts supplies
- * batches from tables.
+ * adds. It works in steps. Null rows and rows at distance NaN do not match. A sketch of a batch can
+ * be made while it is added (`addSketched`); a later search can rule out rows by it without
+ * measuring them (`sift`). `kernelsFor` chooses the kernels of the runtime. table/query/nearest.ts
+ * supplies batches from tables.
  */
 
 import { getBit } from '../arrow/index.ts';

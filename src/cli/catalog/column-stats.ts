@@ -1,7 +1,7 @@
 /**
  * `statsText` formats the profile of a table for `dirspace describe --stats`, with one line for
- * each column. If the terminal is wide enough, it adds small histograms (`sparkline`).
- * `statsBuckets` tells how many buckets to ask for.
+ * each column. On a terminal that is wide enough, it adds small histograms (`sparkline`).
+ * `statsBuckets` is the number of histogram buckets to ask for.
  */
 import type { ColumnProfile, TableProfile } from '../../sdk/index.ts';
 import {

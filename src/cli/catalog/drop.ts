@@ -1,7 +1,7 @@
 /**
- * `dirspace drop` drops a table or an empty namespace. With `--cascade` it drops a namespace and
- * everything in it. On a terminal it asks first, unless the namespace is empty or `--yes` is given.
- * An id that could name both drops the table, without a question.
+ * `dirspace drop` drops a table or an empty namespace. `--cascade` drops a namespace with
+ * everything in it; on a terminal it asks first, unless the namespace is empty or `--yes` is given.
+ * Tables are dropped without a question. An id that could name both drops the table.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * `versionGraph` lists the versions of all branches of a table, newest first, and draws the
- * branches beside them as lines. A version always comes before the one that it was made from;
- * otherwise times decide the order. It reads versions page by page, and holds one page of each
+ * branches beside them as lines. A version always comes before the one that it was made from; apart
+ * from that, times decide the order. It reads versions page by page, and holds one page of each
  * branch in memory.
  */
 

@@ -1,7 +1,8 @@
 /**
- * Parses which columns the commands `query` and `export` show (`-s`), and by which the rows are
- * ordered (`--sort`). Each option may be given several times, or as a list with commas. The table's
- * column names decide where a text could be read in two ways.
+ * Parses which columns the commands `query` and `export` show (`-s`), and which columns order the
+ * rows (`--sort`). Each option may be given several times, or as a list with commas. The table's
+ * column names decide where a text could be read in two ways. An unknown column to order by throws
+ * TableColumnNotFound.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

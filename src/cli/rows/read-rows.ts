@@ -1,7 +1,8 @@
 /**
  * Runs a query and yields its rows as objects in groups, so that they can be printed while the
  * query still runs. `readRows` is for queries whose columns are known; `readAnswer` also returns
- * the names of the columns. Both show progress if standard output is not a terminal.
+ * the names of the columns. Unless standard output is a terminal, both count the rows for the
+ * progress line.
  */
 import type { RecordBatch } from '../../arrow/index.ts';
 import type { Row, RunnableQuery } from '../../sdk/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `runPrompt` reads SQL statements from standard input, each up to its semicolon, and prints their
  * answers. A line that begins with a backslash is a command, such as `\d` for the tables. On a
- * terminal words are completed, and the prompt goes on after an error. Without a terminal the error
- * is thrown.
+ * terminal it completes words, and after an error of a statement it goes on. Without a terminal the
+ * error is thrown.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

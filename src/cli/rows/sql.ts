@@ -1,7 +1,8 @@
 /**
  * `dirspace sql` runs a SELECT over the tables of a catalog, or shows its plan with `--explain`.
- * With `-o` or `--format` it writes the rows to a file or in a format. Without a statement it reads
- * statements from standard input, with a prompt on a terminal (sql-prompt.ts).
+ * With `-o` it writes the rows to a file, and with `--format` alone to standard output in that
+ * format. Without a statement it reads statements from standard input, with a prompt on a terminal
+ * (sql-prompt.ts).
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { Connection } from '../../sdk/index.ts';

@@ -1,7 +1,8 @@
 /**
  * Writes the rows of a query to a file or to standard output, for the commands `export` and `sql`.
  * The formats are CSV, JSON, Parquet and Arrow. `outputOf` checks the options before anything is
- * read, and throws UsageError if they do not fit together. `writeRows` then writes.
+ * read; it throws UsageError if they do not fit together, or if no format is known. `writeRows`
+ * then writes.
  */
 import type { Exportable, ExportProgress, ToFileOptions } from '../../sdk/index.ts';
 import {

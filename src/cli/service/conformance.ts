@@ -1,8 +1,8 @@
 /**
  * `dirspace conformance` runs the conformance suite against a server and prints a report, even if
- * it is interrupted. The exit code is 0 if no case failed, and if no case was left out because the
- * server did not answer or refused the credentials. A run that cannot begin fails with the reason,
- * such as missing credentials.
+ * it is interrupted. The exit code is 0 only if the suite ran to its end, no case failed, and no
+ * case was left out because the server did not answer or refused the credentials. A run that cannot
+ * begin fails with the reason, such as missing credentials.
  */
 import { readFile } from 'node:fs/promises';
 import {

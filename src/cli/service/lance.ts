@@ -1,7 +1,7 @@
 /**
  * `dirspace lance sync` updates the files by which Lance opens tables directly by path. It updates
- * one table, the tables below a namespace, or the whole catalog. If files of other programs are in
- * the way, it sets them aside.
+ * one table, the tables below a namespace, or the whole catalog. Manifests of other programs that
+ * hide a newest version are set aside; other files of theirs are left and listed.
  */
 import type { SyncLanceResult } from '../../sdk/index.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * `dirspace optimize` joins the small fragments of a table into larger ones. Unless
  * `--keep-versions` is given, it also removes old versions, by default those older than 7 days.
- * `--compression` and `--plain` set how rows are stored, and rewrite the fragments that are stored
- * otherwise. `--dry-run` changes nothing.
+ * `--compression` sets how the table is compressed, and rewrites the fragments that are stored
+ * otherwise. `--plain` rewrites the fragments that other programs cannot read file by file.
+ * `--dry-run` changes nothing.
  */
 import { COMPRESSIONS } from '../../compression.ts';
 import { systemEnv } from '../../env.ts';

@@ -1,8 +1,7 @@
 /**
  * `dirspace repair` lists the damage that keeps a catalog from being read, and how it would be
- * repaired. With `--apply` it repairs: damaged versions, tags and other files move to a quarantine
- * folder. Damage that it cannot repair is listed and left alone. Without `--apply` it changes
- * nothing.
+ * repaired. It changes nothing unless `--apply` is given: then damaged versions, tags and other
+ * files move to a quarantine folder. Damage that it cannot repair is listed and left alone.
  */
 import { type RepairResponse, unsupported } from '../../protocol/index.ts';
 import { defined } from '../../sdk/index.ts';

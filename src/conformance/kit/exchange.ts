@@ -1,7 +1,7 @@
 /**
  * Defines `Exchange`, the record of a request and its answer in reports. `shown` formats a value as
- * JSON, and `shortened` cuts long text. The only header recorded is the content type, because
- * others may hold credentials.
+ * JSON, and `shortened` cuts text of more than 2,000 characters. Records have no headers except the
+ * content type, because others may hold credentials.
  */
 
 /** One request of a case with its answer. */

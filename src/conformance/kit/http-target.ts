@@ -1,6 +1,6 @@
 /**
  * `httpTarget` sends the requests of cases to a server by plain HTTP, and records each request with
- * the answer that counts: answers 429 and 503 are waited out and asked for again first. It does not
+ * its final answer: after status 429 or 503 it waits and asks again, up to three times. It does not
  * use `RestNamespace`, because that client hides deviations which the suite has to find. A call
  * throws Unsupported if the answer shows that the server lacks the operation, and
  * ServiceUnavailable if there is no answer. A success with another status than the protocol lists

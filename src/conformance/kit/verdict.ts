@@ -1,7 +1,8 @@
 /**
  * Lists the verdicts that a case of the conformance suite can get (`VERDICTS`), and defines the
- * exceptions by which a case reports one: that it failed, or that it cannot be decided. Other
- * exceptions give the reason why a case, or the rest of a run, was left out.
+ * exceptions by which a case reports that it failed (`Mismatch`) or cannot be decided
+ * (`Undecided`). `NotRun` lists the reasons why a case was not run, and `Stop` is the reason why a
+ * run ended early.
  */
 
 /**

@@ -1,9 +1,9 @@
 /**
  * Drops namespaces, and replaces namespaces and tables, by renaming folders into the trash. If only
  * an empty namespace may be dropped, the folder is checked again after the rename; if something was
- * created in it meanwhile, the namespace is brought back. Drops and replacements of several steps
- * are recorded as intents (intents.ts), and those that were interrupted are completed or undone
- * here.
+ * created in it meanwhile, the namespace is brought back. Drops of empty namespaces and
+ * replacements have several steps, so they are recorded as intents (intents.ts); interrupted ones
+ * are completed or undone here.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

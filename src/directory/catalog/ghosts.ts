@@ -1,7 +1,8 @@
 /**
- * Moves a table's folder to its place, even if a ghost stands there. A ghost is a folder with files
- * of Lance but without a record: another program wrote them after the table was renamed or dropped.
- * It is moved to the quarantine, with a note of where it was and why it was moved.
+ * Moves a table's folder to its place, even if a ghost stands there. A ghost is a folder that has
+ * no table record and holds nothing but files of Lance: another program wrote them after the table
+ * was renamed or dropped. It is moved to the quarantine, with a note of where it was and why it was
+ * moved.
  */
 import { nextRound } from '../../event-loop.ts';
 import {

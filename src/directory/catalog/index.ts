@@ -1,8 +1,6 @@
 /**
- * Exports the parts of an open catalog that operations use: its root, the look-up of ids and
- * targets, listing and paging, locations, names that are taken or contested, dropped and replaced
- * namespaces, the trash and deregistered tables, tables that other programs write or that have no
- * version, ghosts, staging, kept answers, intents and journals.
+ * Exports the parts of an open catalog that operations use, such as the look-up of ids and
+ * versions, listing and paging, the trash, tables that other programs write, and journals.
  */
 
 export {

@@ -1,10 +1,10 @@
 /**
  * Keeps the journal of a multi-table commit, so that a crash cannot leave the commit half done.
- * `writeJournal` lists the tables that the commit declares, deletes versions of or deregisters,
- * before the first step. After the decision, `finishJournal` carries out the deletions and
- * deregistrations. If the commit was aborted, it removes the declared tables, except those that got
- * rows meanwhile. `finishJournals` does so for interrupted commits when a catalog is opened for
- * writing.
+ * Before the first step, `writeJournal` records the tables that the commit declares or deregisters,
+ * and the versions that it deletes. Once the commit is decided, `finishJournal` carries out the
+ * deletions and deregistrations, or removes the declared tables of an aborted commit, except those
+ * that got rows meanwhile. `finishJournals` does so for interrupted commits when a catalog is
+ * opened for writing; commits undecided for an hour are aborted.
  */
 
 import {

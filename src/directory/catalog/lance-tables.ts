@@ -1,10 +1,10 @@
 /**
- * Finds the rows of tables that other programs write in Lance's format, outside the table's own
- * folder. Such a table has a location: a folder that the catalog has reserved for those programs,
- * or one that was registered. The versions there are listed by the names of their manifests. Either
- * the programs or this engine write a table, never both: before its first rows, and after a table
- * was removed, the engine closes the reserved folder by a file in its place (`fence`). Operations
- * that need rows which are not here throw the Unsupported error of `rowsElsewhere`.
+ * Finds the datasets of tables that other programs write in Lance's format: in a folder that the
+ * catalog has reserved for those programs, at a registered location, or in the table's own folder.
+ * Their versions are listed by the names of their manifests. Either other programs or this engine
+ * write a table, never both: before this engine publishes the first rows of a table, and when a
+ * table is removed, it closes the reserved folder by a file in its place (`fence`). `rowsElsewhere`
+ * builds the Unsupported error for operations on rows that other programs write.
  */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

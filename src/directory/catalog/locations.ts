@@ -1,8 +1,9 @@
 /**
  * `folderAt` resolves a location that a caller gives to a folder below the catalog's root. The
- * location may be relative to the root, an absolute path or a `file:` URI. Locations outside the
- * root, and folders of the engine itself, throw InvalidInput. Symbolic links are refused later,
- * when the folder is entered. `tableIdAt` returns the id of the table that belongs at a folder.
+ * location may be relative to the root, an absolute path or a `file:` URI. It throws InvalidInput
+ * for locations outside the root and for folders of the engine itself, except those of deregistered
+ * tables and those reserved for other programs. Symbolic links are refused later, when the folder
+ * is entered. `tableIdAt` returns the id of the table that belongs at a folder.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../../errors.ts';

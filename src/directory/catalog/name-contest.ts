@@ -1,9 +1,10 @@
 /**
  * Decides which one exists when a table and a namespace of one name are created at the same time. A
  * new namespace has a pending marker and is invisible at first. `decideNamespace` renames the
- * marker, which either confirms the namespace or withdraws it because a table has its name.
- * `namespaceHasName` does the same for a new table that has just taken its place. The marker is
- * renamed only once, so both sides see the same decision.
+ * marker, which either confirms the namespace or withdraws it because a table has its name. A new
+ * table that has just taken its place calls `namespaceHasName`: it withdraws a pending namespace,
+ * and tells whether a confirmed one has the name. The marker is renamed only once, so both sides
+ * see the same decision.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,9 +1,9 @@
 /**
- * Removes the folders of purged tables that lie outside the catalog's root
- * (`removeOutsideFiles`). A folder is removed only if the configuration of its location allows it
- * (`dropFiles`). A folder that another table of the catalog uses is kept. A folder that holds more
- * than a dataset's files is refused with InvalidTableState. The trash entry is marked first, so
- * that nothing restores the table half removed.
+ * `removeOutsideFiles` removes the folders of tables that leave the trash for good, if they lie
+ * outside the catalog's root. A folder is removed only if the configuration of its location allows
+ * it (`dropFiles`), and kept if another table of the catalog uses it. A folder that must not be
+ * removed, such as one with more than a dataset's files, throws InvalidTableState. The trash entry
+ * is marked before files are removed, so that nothing restores the table half removed.
  */
 import { fileURLToPath } from 'node:url';
 import { ruleOf } from '../../allowed-locations.ts';

@@ -1,7 +1,8 @@
 /**
  * `withRows` opens the Arrow body of a request as a stream of rows and runs an operation on it. The
  * memory that the rows take counts against the request's budget until the operation ends. A body
- * whose data, once decompressed, has more than `limits.bodyBytes` is refused (PayloadTooLarge).
+ * whose data, once decompressed, has more than `limits.bodyBytes` bytes is refused with
+ * PayloadTooLarge.
  */
 import type { ArrowBody, RecordBatchStream } from '../../arrow/index.ts';
 import { openArrowBody } from '../../ipc/index.ts';

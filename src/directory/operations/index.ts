@@ -1,8 +1,8 @@
 /**
  * Exports the operations on namespaces, tables, rows, columns, indexes, versions, tags, branches,
- * views and transactions, and those that read rows (queries, SQL, profiles), one function each;
- * directory/handlers.ts and read-handlers.ts map them to operation names. catalog/ has those on the
- * trash, upkeep/ those that maintain a catalog.
+ * views and transactions, and those that read rows (queries, SQL, profiles). directory/handlers.ts,
+ * read-handlers.ts and operation-table.ts map them to operation names. The operations on the trash
+ * are in catalog/, and those that maintain a catalog in upkeep/.
  */
 
 export * as branchChanges from './branch-changes.ts';

@@ -1,8 +1,9 @@
 /**
  * Carries out the namespace operations: create, list, describe, drop, and change properties. A
  * namespace is a folder with a marker file that holds its properties. The root has no marker: it
- * always exists, and cannot be dropped or changed. The mode overwrite replaces a namespace with all
- * that it holds. catalog/name-contest.ts decides between a namespace and a table of one name.
+ * always exists, and cannot be dropped or changed. Creating in mode overwrite replaces an existing
+ * namespace, with all that it holds, by an empty one. catalog/name-contest.ts decides between a
+ * namespace and a table of one name.
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,9 @@
 /**
  * Carries out the operations that add, alter and drop columns, and that change the metadata of
- * fields. `alterTableBackfillColumns` fills computed columns. Virtual columns, whose values come
- * from container images, are refused as Unsupported, and so are options that spread a backfill over
- * machines. A request that is repeated under its idempotency key gets the version that the first
- * one committed; a repeated backfill continues instead.
+ * fields. `alterTableBackfillColumns` fills computed columns. Virtual columns, and options that
+ * spread a backfill over machines, throw Unsupported. A request that is repeated under its
+ * idempotency key gets the version that the first one committed; a repeated backfill with
+ * `commit_granularity` continues instead.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

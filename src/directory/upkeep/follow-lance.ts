@@ -3,7 +3,8 @@
  * `changing` runs an operation that may change the list. If the catalog's Lance mode is `sync` or
  * `write`, it then publishes the change; a failure to publish does not fail the operation. In other
  * modes it only notes that an existing list may be outdated. `syncLanceCatalog` compares the list
- * with the whole catalog. Publishing is repeated if another writer was first, so no change is lost.
+ * with the whole catalog. Publishing is repeated if another writer was first, so that no change is
+ * lost.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * Computes the rows of the list by which Lance finds a catalog's tables. `catalogRows` computes all
- * rows, and `rowsUnderName` computes those of one name. A namespace is listed with its properties.
- * A table is listed only if Lance opens it by path (`isFoundByLance`), or if other programs may
- * write it below the root. A damaged record does not hide the other rows.
+ * rows, and `rowsUnderName` those of one name. A namespace is listed with its properties. A table
+ * is listed if Lance finds a version in its folder (`isFoundByLance`), or if its record names a
+ * place below the root where programs of Lance write it. A damaged record does not hide the other
+ * rows.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

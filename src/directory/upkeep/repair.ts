@@ -1,9 +1,10 @@
 /**
- * `repairCatalog` repairs a catalog that cannot be read, or lists what it would do. It moves
- * damaged and stray files into quarantine, and records where each was. A branch whose end is torn
- * continues from a whole version. Damaged index files are left out by a new version
- * (`dropSegments`), and a damaged format file is written again. Problems that it cannot repair are
- * returned as `left`; verify.ts finds them.
+ * `repairCatalog` repairs a damaged catalog or namespace; without `apply` it only lists what it
+ * would do. It moves damaged tags and manifests, stray fragments and empty folders into quarantine,
+ * and records where each was. A branch whose newest versions are damaged or lost continues from its
+ * newest whole version. A new version leaves damaged index files out (`dropSegments`). A damaged or
+ * missing format file is written again. Problems that it cannot repair are returned as `left`;
+ * verify.ts finds them.
  */
 
 import {

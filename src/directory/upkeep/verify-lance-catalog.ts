@@ -1,9 +1,9 @@
 /**
  * `verifyLanceCatalog` verifies `__manifest`, the table by which Lance lists the catalog. It
- * reports damaged manifests, manifests of other programs, damaged files of the newest version, and
- * unknown files as problems. Temporary and unused files are leftovers. If the catalog's Lance mode
- * keeps the list up to date, a newest version that lists another state of the catalog is a leftover
- * too. `isLanceCatalog` recognises the folder of that table.
+ * reports as problems: damaged manifests, manifests of other programs, damaged files of this
+ * engine's newest version, and unknown files. Temporary and unused files are leftovers. If the
+ * catalog's Lance mode keeps the list up to date, a newest version that differs from the catalog is
+ * a leftover too. `isLanceCatalog` recognises the folder of that table.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * `verifyCatalog` checks the files and folders of a catalog or a namespace. It reports damaged or
- * unexpected files as problems and harmless remains as leftovers, and throws for neither.
- * table/verify/ checks each table. Tables in the trash are checked only on request, with the whole
- * catalog. `inspectCatalog` returns the findings and the verified branches to repair.ts.
+ * unexpected files as problems and harmless remains as leftovers, and throws for neither. A missing
+ * namespace throws NamespaceNotFound. table/verify/ checks each table. Tables in the trash are
+ * checked only on request, with the whole catalog. `inspectCatalog` returns the findings and the
+ * verified branches to repair.ts.
  */
 
 import {

@@ -1,9 +1,9 @@
 /**
- * Encodes and decodes the index of a chunk file, which holds the place, checksum, rows and ids of
- * each block of entries. By it a reader parses single blocks instead of the whole chunk
- * (`decodeChunkIndex`, `decodeChunkBlock`). A mismatch throws Corrupt. The manifest holds the place
- * and checksum of the index (`ChunkIndexEntry`). Older releases ignore the index and write chunks
- * without one.
+ * Encodes and decodes the index of a chunk file, which holds the length, the checksum, the counts
+ * and the range of fragment ids of each block of entries. With it a reader parses single blocks
+ * instead of the whole chunk (`decodeChunkIndex`, `decodeChunkBlock`). A mismatch throws Corrupt.
+ * The manifest holds the place and checksum of the index (`ChunkIndexEntry`). Older releases ignore
+ * the index and write chunks without one.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,8 +1,8 @@
 /**
  * `chunkOutlines` reads from a chunk the few facts about each fragment that a manifest for Lance
- * needs (`FragmentOutline`). It takes a tenth of the time of decoding the chunk, because it skips
- * the statistics. It returns undefined for text that it does not recognise; the caller then decodes
- * the chunk (chunk.ts).
+ * needs (`FragmentOutline`). It is faster than decoding the chunk, because it skips the statistics.
+ * It returns undefined if any entry has another form than the usual one, such as one with deleted
+ * rows; the caller then decodes the chunk (chunk.ts).
  */
 import { verifiedChecksum } from '../../json.ts';
 import { type ChunkEntry, requireChunk } from './chunk.ts';

@@ -1,7 +1,8 @@
 /**
- * Encodes (`encodeChunkInSteps`) and decodes (`decodeChunkInSteps`) chunk files, immutable runs of fragment
- * entries that manifests share. They keep the manifest of a table of 10,000 fragments short. A
- * manifest refers to a chunk by a `ChunkEntry`, whose checksum, size and count decoding verifies.
+ * Encodes (`encodeChunkInSteps`) and decodes (`decodeChunkInSteps`) chunk files. A chunk is an
+ * immutable run of fragment entries that manifests share, so that the manifest of a table with
+ * thousands of fragments stays short. A manifest refers to a chunk by a `ChunkEntry`. Decoding
+ * checks the chunk against its checksum, size and count, and throws Corrupt if they differ.
  * chunk-index.ts reads single blocks of a chunk.
  */
 import { crc32 } from 'node:zlib';

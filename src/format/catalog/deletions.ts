@@ -1,8 +1,9 @@
 /**
  * Encodes (`encodeDeletions`) and decodes (`decodeDeletions`) deletion files. A deletion file lists
  * the deleted rows of one fragment as ascending offsets, in an Arrow file of one column. A shared
- * file holds those of several fragments (`encodeSharedDeletions`), and a reader needs only its
- * slice (`decodeDeletionSlice`). Callers verify the checksum that the fragment's entry holds.
+ * file holds the lists of several fragments (`encodeSharedDeletions`), and a reader needs only the
+ * slice of its fragment (`decodeDeletionSlice`). Callers verify the checksum that the fragment's
+ * entry holds.
  */
 
 import { crc32 } from 'node:zlib';

@@ -1,9 +1,9 @@
 /**
  * Defines `FragmentEntry`, the description of one fragment in a manifest or chunk. `fragmentText`
- * encodes it and `decodeFragment` decodes it. An entry names the files of columns, the number of
- * rows, the deletion file and the field ids. It has statistics for pruning, and tells whether Lance
- * can read the fragment. The checksum of each file's footer is here; the footer holds the checksums
- * of the rest.
+ * encodes it and `decodeFragment` decodes it. An entry has the number of rows, the field ids, the
+ * files of columns, the deletion file, and statistics for pruning. It tells whether Lance can read
+ * the fragment. It holds the checksum of each column file's footer; the footer holds the checksums
+ * of the rest of that file.
  */
 import {
   arrayMember,

@@ -1,7 +1,7 @@
 /**
  * Encodes and decodes the indexes that a manifest lists (`indexesText`, `decodeIndexes`). An index
- * consists of immutable segments. The files of a segment are written like fragments and hold
- * positions. These number the rows of the segment's fragments (`runs`), one fragment after the
+ * consists of immutable segments, whose files are written like fragments. They refer to rows by
+ * positions, which number the rows of the segment's fragments (`runs`), one fragment after the
  * other. A run covers its fragment only while the file with the indexed column is the one that it
  * was built from (`columnStamp`).
  */

@@ -1,7 +1,8 @@
 /**
  * Defines `ManifestView`, the part of a manifest that describes a materialized view: the query that
- * defines the view, and the version of the source from which its rows were computed. Such manifests
- * name the feature `view`, so that releases without views refuse the table.
+ * defines the view and, after its first refresh, the version of the source from which its rows were
+ * computed. A manifest with this part names the feature `view` (`VIEW_FEATURE`), so that releases
+ * without views refuse the table. `decodeView` throws Corrupt for anything malformed.
  */
 import {
   arrayMember,

@@ -1,7 +1,7 @@
 /**
- * `columnFiles` lists the files that hold the columns of one fragment: its own file, and overlays
- * with columns that were added or replaced later. `withOverlay` adds an overlay to an entry, and
- * drops overlays whose columns have all been replaced.
+ * `columnFiles` lists the files that hold the columns of one fragment: its own file, and its
+ * overlays, whose columns were added later or take the place of earlier ones. `withOverlay` adds an
+ * overlay to an entry, and drops overlays whose columns have all been replaced.
  */
 import {
   type ColumnFile,

@@ -1,8 +1,8 @@
 /**
  * Encodes (`encodeDigests`) and decodes (`decodeDigests`) the files of version digests. A digest
  * holds what a list of versions shows, so that listing need not read each manifest. It also has the
- * checksums of its manifest and of the parent's, by which table/history/version-digests.ts tells
- * whether it is still true.
+ * checksums of the version's manifest and of the parent's. With these,
+ * table/history/version-digests.ts tells whether the digest is still true.
  */
 import {
   arrayMember,

@@ -1,9 +1,9 @@
 /**
- * Describes how each buffer of a compressed batch is stored (`BufferForm`): as nothing if it is
- * empty, as plain bytes, or as Zstandard frames. The descriptions are part of a fragment's layout,
- * so that a reader can fetch single frames, and they are checked when they are read.
- * `decodedBuffers` returns the contents of a column's buffers. compress-columns.ts makes the
- * buffers.
+ * Describes how each buffer of a compressed batch is stored (`BufferForm`): with no bytes if it is
+ * empty, as plain bytes, or as Zstandard frames. These descriptions are part of a fragment's
+ * layout, so that a reader can fetch single frames. `decodeForm` returns undefined for one that
+ * cannot be true of the stored bytes. `decodedBuffers` returns the contents of a column's buffers.
+ * compress-columns.ts makes the buffers.
  */
 import { NO_BYTES } from '../../arrow/index.ts';
 import { aligned, decodeFrame, FRAME_BYTES, FRAME_OVERHEAD } from '../../ipc/index.ts';

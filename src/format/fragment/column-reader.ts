@@ -1,8 +1,9 @@
 /**
- * `decodeColumn` builds an Arrow column from the bytes of one stored column. Where possible, the
- * buffers of an uncompressed column become views of these bytes; those of a compressed one are
- * decoded into memory from `room`. View positions and dictionary indices are trusted, because
- * callers have verified the checksum. ipc/encode/column-writer.ts is the inverse.
+ * `decodeColumn` builds an Arrow column from the bytes of one stored column. The buffers of an
+ * uncompressed column become views of these bytes, which are copied first if their address is not a
+ * multiple of 8. Those of a compressed one are decoded into memory from `room`. Lengths that do not
+ * fit the type throw the error that `fail` makes. Positions in views and dictionary indices are not
+ * checked, because callers have verified the checksum. ipc/encode/column-writer.ts is the inverse.
  */
 
 import {

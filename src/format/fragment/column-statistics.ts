@@ -1,7 +1,7 @@
 /**
- * `columnStatistics` computes the statistics of one column of a batch (rows, nulls, NaNs, lowest
- * and highest value) from its buffers. Types without an order, such as binary, lists and structs,
- * get only the counts. text-statistics.ts finds the bounds of texts.
+ * `columnStatistics` computes the statistics of one column of a record batch from its buffers:
+ * rows, nulls, NaNs, and the lowest and highest value. Types for which no bounds are kept, such as
+ * binary, lists and structs, get only the counts. text-statistics.ts finds the bounds of texts.
  */
 import {
   type Data,

@@ -1,7 +1,8 @@
 /**
  * `ColumnCompressor` compresses buffers of encoded columns as Zstandard frames of 64 KiB, in the
- * form that Arrow and Lance read. It leaves a buffer as it is if compressing would save too little.
- * `stored` describes a column that is not compressed; buffer-forms.ts describes the stored forms.
+ * form that Arrow and Lance read. It leaves a buffer as it is if it is shorter than 4 KiB, or if
+ * compressing would save too little. `stored` describes a column that is not compressed;
+ * buffer-forms.ts describes the stored forms.
  */
 import { childFields, type DataType, hasLargeOffsets, layoutOf } from '../../arrow/index.ts';
 import type { Compression } from '../../compression.ts';

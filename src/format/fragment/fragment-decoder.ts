@@ -1,7 +1,8 @@
 /**
  * Decodes chosen columns and dictionaries of a fragment. The caller asks which byte ranges of the
- * file are needed, reads them, and passes the bytes; their checksums are verified before they are
- * decoded. `decodeFragment` decodes a whole file in memory. This file does no I/O.
+ * file are needed, reads them, and passes the bytes. Their checksums are verified before they are
+ * decoded; a mismatch throws Corrupt. `decodeFragment` decodes a whole file in memory. This file
+ * does no I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,8 +1,9 @@
 /**
- * `FragmentEncoder` encodes a fragment batch by batch, as an Arrow IPC file with its layout in the
- * footer. It checks columns against the schema, computes their statistics and checksums, and
- * compresses them if it gets a `ColumnCompressor`. A `PartWriter` may add a part for readers of
- * another format. Dictionaries are held in memory and written at the end. This file does no I/O.
+ * `FragmentEncoder` encodes a fragment, one record batch after another, as an Arrow IPC file with
+ * its layout in the footer. It checks columns against the schema, computes their statistics and
+ * checksums, and compresses them if it gets a `ColumnCompressor`. A `PartWriter` may add a part for
+ * readers of another format, such as Lance. Dictionaries are held in memory and written at the end,
+ * uncompressed. This file does no I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,7 +1,8 @@
 /**
- * Decodes the footer at the end of a fragment, which holds its schema, layout and checksums, after
- * it has verified the bytes against the manifest's checksum. Readers then find in it where a column
- * lies, its statistics and its type. This file does no I/O.
+ * Decodes the footer at the end of a fragment, which holds its schema, layout and checksums. It
+ * first verifies the bytes against the manifest's checksum, and throws Corrupt if they differ.
+ * Readers find in the footer where a column lies, its statistics and its type. This file does no
+ * I/O.
  */
 import { crc32 } from 'node:zlib';
 import type { Data, Schema } from '../../arrow/index.ts';

@@ -1,7 +1,8 @@
 /**
- * `readRows` reads a few rows of a batch in any order, loading and verifying only the pages that
- * hold them. Short columns and types whose values lie in many places are read whole. It is a
- * generator that asks its caller for bytes (see sparse-pages.ts) and does no I/O itself.
+ * `readRows` reads a few rows of a batch, in the order asked for, and loads and verifies only the
+ * pages that hold them. Short columns, and types whose values lie in many places, such as lists,
+ * structs and views, are read whole. It is a generator that asks its caller for bytes
+ * (sparse-pages.ts) and does no I/O itself. A row that the batch does not have throws InvalidInput.
  */
 import {
   bitmapBytes,

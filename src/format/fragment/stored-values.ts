@@ -1,8 +1,9 @@
 /**
  * Reads single values of bytes or text from a fragment, in a column or in a member of its structs.
- * `findValue` finds a value, and `readBytes` reads it or a part of it. Only the pages with the
- * wanted bytes are loaded and verified (sparse-pages.ts), so a part of a large value is read
- * without the rest.
+ * `findValue` returns the place of a value, and null for a null value. For other types, and for
+ * columns with views, it returns undefined. `readBytes` reads the value or a part of it. Only the
+ * pages with the wanted bytes are loaded and verified (sparse-pages.ts), so a part of a long value
+ * is read without the rest.
  */
 import {
   childFields,

@@ -1,7 +1,8 @@
 /**
  * Finds the lowest and highest text of a column, ordered by UTF-8 bytes. `textBounds` is for texts,
  * `viewBounds` for text views, and `dictionaryBounds` for the values of a dictionary that occur.
- * text-bounds.ts shortens the results. A bound that is not UTF-8 is left out.
+ * text-bounds.ts shortens the results. A bound that is not UTF-8 is left out. A column whose texts
+ * end behind 2 GiB has no bounds.
  */
 import {
   bytesOf,

@@ -1,9 +1,9 @@
 /**
- * `BatchPages` builds the Lance page descriptions of the columns of record batches, over the bytes
+ * `BatchPages` describes the columns of record batches as pages of Lance, which refer to the bytes
  * that are already in the file. It walks the buffers of an encoded Arrow column in file order and
- * records the encoding of each range. Lance marks some nulls differently; there it copies and
- * rewrites offsets of lists and indices of dictionaries. Columns that Lance cannot read are
- * reported to `refuse`.
+ * records the encoding of each. Lance marks null lists and null values of dictionary columns in
+ * another way than Arrow, so it adds rewritten offsets and indices for them. Columns that Lance
+ * cannot read are reported to `refuse`.
  */
 import {
   bytesOf,

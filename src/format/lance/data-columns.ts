@@ -1,8 +1,8 @@
 /**
- * `FragmentColumns` reads rows of a Lance fragment as Arrow columns or batches, and says how many
- * rows to read at once (`batchRows`). The columns may lie in several data files; a field that no
- * file holds is read as nulls. The files are untrusted: damage throws Corrupt, and unsupported
- * content throws Unsupported.
+ * `FragmentColumns` reads rows of a Lance fragment as Arrow columns or record batches, and says how
+ * many rows to read at once so that they take about 8 MiB (`batchRows`). The columns may lie in
+ * several data files; a field that no file holds is read as nulls. The files are untrusted: damage
+ * throws Corrupt, and unsupported content throws Unsupported.
  */
 import {
   bitmapBytes,

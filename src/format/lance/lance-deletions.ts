@@ -1,7 +1,8 @@
 /**
- * `decodeLanceDeletions` decodes a deletion file of any writer of Lance into the deleted rows of a
- * fragment. The file is an Arrow file of one column or a portable 32-bit Roaring bitmap. The bytes
- * are untrusted: damage throws Corrupt, and the fragment's rows bound the memory.
+ * `decodeLanceDeletions` decodes a deletion file of any writer of Lance, and returns the deleted
+ * rows of the fragment in ascending order. The file is an Arrow file of one column or a portable
+ * 32-bit Roaring bitmap; the caller says which. The bytes are untrusted: damage throws Corrupt, and
+ * the number of the fragment's rows bounds the memory.
  */
 import { bitmapBytes, columnsOf, getBit, setBit, typesEqual, Uint32 } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Encodes the manifests by which Lance reads versions of a table (`lance.table.Manifest`). A
- * version that Lance cannot read gets a manifest that Lance refuses to open
- * (`closedLanceManifest`), and a table that it must not open by path gets a fence of the same kind.
+ * Encodes the manifests by which Lance reads versions of a table (`lance.table.Manifest`). For a
+ * version that Lance cannot read, `closedLanceManifest` encodes a manifest that Lance refuses to
+ * open. `lanceFence` encodes one of the same kind for tables that Lance must not open by path.
  * `isOwnLanceManifest` tells manifests of this engine from those of other programs.
  *
  * Source: table.proto and transaction.proto of the Lance repository.

@@ -1,7 +1,8 @@
 /**
- * `lanceTransactionSteps` encodes `lance.table.Transaction`, which describes the changes of a
- * version to Lance's clients (`LanceOperation`). A client that holds an older version compares its
- * own change with these. It then builds on the newest version, tries again, or gives up.
+ * `lanceTransactionSteps` encodes `lance.table.Transaction`, the message that describes the changes
+ * of a version to Lance's clients. `LanceOperation` lists the kinds of changes. A client that holds
+ * an older version compares its own change with these. It then builds on the newest version, tries
+ * again, or gives up.
  *
  * Source: transaction.proto of the Lance repository.
  */

@@ -1,7 +1,8 @@
 /**
- * Encodes and parses the JSON files by which Lance finds the tags and branches of a dataset. Those
- * of this engine have the members that Lance's own clients write, and metadata by which they are
- * recognised; files of any writer can be parsed.
+ * Encodes and parses the JSON files by which Lance finds the tags and branches of a dataset. The
+ * files of this engine have the members that Lance's own clients write, and metadata by which
+ * `isOwnLanceRef` recognises them. `parseLanceRefFile` parses a file of any writer, and returns
+ * undefined for one that names no version.
  */
 import { isWholeNumber } from '../../json.ts';
 

@@ -1,8 +1,8 @@
 /**
  * `lanceSchema` builds an Arrow schema from the fields of a Lance manifest or data file, and
- * records which Lance fields each Arrow field stands for. The fields are untrusted. If they do not
- * fit together it throws Corrupt, and for types that tables cannot hold Unsupported. `damaged`
- * builds the error for a damaged file of Lance. lance-fields.ts is the inverse.
+ * records which Lance fields each Arrow field stands for. The fields are untrusted: it throws
+ * Corrupt for fields that do not fit together, and Unsupported for types that tables here cannot
+ * hold. `damaged` builds the error for a damaged file of Lance. lance-fields.ts is the inverse.
  */
 import { type DataType, Field, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

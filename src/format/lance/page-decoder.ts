@@ -1,8 +1,9 @@
 /**
- * `PageDecoder` decodes rows of one page of a Lance 2.0 column into an Arrow column. For nested
- * columns it decodes the ends of lists (`lists`) or the members of a packed struct (`packed`). It
- * understands the encodings that page-encoding.ts writes, and others that Lance's own writers use.
- * page-reader.ts reads the buffers and checks their bounds.
+ * `PageDecoder` decodes rows of one page of a Lance 2.0 column into an Arrow column. `values` is
+ * for all types but lists and structs. `lists` decodes the ends of lists, and `packed` the members
+ * of a packed struct. It understands the encodings that this engine writes for such pages
+ * (page-encoding.ts), and some others of Lance's own writers. Any other encoding throws
+ * Unsupported. page-reader.ts reads the buffers and checks their bounds.
  */
 import {
   bitmapBytes,

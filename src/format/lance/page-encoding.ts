@@ -1,8 +1,8 @@
 /**
  * Writes into Lance's metadata how the pages of a column are encoded
  * (`lance.encodings.ArrayEncoding`, Lance 2.0). There is one function for each encoding that this
- * engine's files use, such as `flat`; `writePage` adds a page with its encoding to the metadata of
- * its column. page-reader.ts reads such metadata.
+ * engine's files use, such as `flat`. `writePage` adds a page with its encoding to the metadata of
+ * its column. data-file.ts and page-reader.ts read such metadata.
  *
  * Source: encodings_v2_0.proto and file2.proto of the Lance repository.
  */

@@ -1,8 +1,8 @@
 /**
  * Parses messages in Lance's manifests, transactions and data files. There is one function for each
- * kind, such as `parseFragment` or `parseField`, also for indexes and base paths. A malformed
- * message is Corrupt. The results hold the values as the file states them; callers check whether
- * they fit together.
+ * kind of message, such as `parseFragment`, `parseField` and `parseIndex`. A malformed message
+ * throws Corrupt. The results hold the values as the file states them; callers check whether they
+ * fit together.
  *
  * Source: table.proto and file.proto of the Lance repository.
  */

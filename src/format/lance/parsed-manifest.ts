@@ -1,8 +1,9 @@
 /**
  * `readLanceManifest` parses a Lance manifest file of any writer: its trailer, the manifest, the
  * inline transaction and the list of indexes. The file is untrusted: a position or length that does
- * not lie within it is Corrupt. Members that it does not know are listed in `unknown`, so that the
- * caller can refuse them.
+ * not lie within it throws Corrupt. A newer format and a file of more than 64 MiB throw
+ * UnsupportedFormat. Members that it does not know are listed in `unknown`, so that the caller can
+ * refuse them.
  *
  * Source: table.proto of the Lance repository.
  */

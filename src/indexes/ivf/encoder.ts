@@ -1,7 +1,8 @@
 /**
- * `RowEncoder` encodes rows for an IVF index, one after another, and keeps them in memory. A row
- * has a bit and a byte for each element, and a few numbers. `writeBlock` and `writeRows` write up
- * to 32 chosen rows in the forms of layout.ts.
+ * `RowEncoder` encodes rows for an IVF index, one after another, and keeps them in memory. Of each
+ * row it keeps its position, a bit and a byte for each element, and the numbers by which searches
+ * estimate distances from these. `writeBlock` and `writeRows` write up to 32 chosen rows in the
+ * forms of layout.ts.
  */
 import { BLOCK_ROWS, factsAt, NO_POSITION, rowBytes } from './layout.ts';
 

@@ -2,7 +2,8 @@
  * `floatsOf` converts a vector of any element type to the float32 values that an IVF index is made
  * of. It also tells how the index treats the vector. A `plain` vector is laid out in the index,
  * scaled to length 1 for cosine. An `odd` vector has numbers that are too large for this, so every
- * search computes its distance. A `none` vector has no distance that is a number.
+ * search computes its distance. A `none` vector has no distance that is a number, for example
+ * because it holds NaN.
  */
 
 import { halfValue } from '../../values/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `columnWriter` writes the fields of one column of CSV into Arrow's buffers, batch by batch.
  * Texts, and types that field-stores.ts stores, are written from the bytes of the file without a
- * JavaScript value in between. The caller's function (`BuildColumn`) builds other types; without it
- * they are Unsupported. A field that does not fit is marked instead of throwing an error.
+ * JavaScript value in between. The caller's function (`BuildColumn`) builds columns of the other
+ * types; without this function they throw Unsupported. A field that does not fit throws no error:
+ * its row is marked.
  */
 import {
   bitmapBytes,

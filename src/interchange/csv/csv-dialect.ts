@@ -1,7 +1,8 @@
 /**
  * `dialectOf` detects the delimiter, the quote and its escape from the beginning of a CSV file. It
- * tries each candidate on some records, and takes the one that splits most of them into the same
- * number of fields, more than one. Characters that the caller gives are kept.
+ * tries each candidate on up to 2,000 records. It prefers candidates that give more than one field,
+ * and of these the one under which most records have the same number of fields. Characters that the
+ * caller gives are kept.
  */
 import type { CheckedCsvOptions } from './csv-options.ts';
 import { type CsvDialect, CsvScanner, startOf } from './csv-scanner.ts';

@@ -1,8 +1,10 @@
 /**
  * `headerOf` decides whether the first record of a CSV file names its columns, and returns the
  * names and where the rows begin. Without the option `header`, it compares the record with the
- * names of the schema and the types of the columns below it. A repeated name gets a number, and an
- * empty name becomes its position. A first record that cannot be read throws InvalidInput.
+ * names of the schema and the types of the columns below it. A repeated name gets a number; an
+ * empty name becomes one with its position, such as `column0`. It throws InvalidInput if the first
+ * record cannot be read, or if no header names the columns and the schema has another number of
+ * them.
  */
 import { type Schema, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

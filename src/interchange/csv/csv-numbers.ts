@@ -1,8 +1,8 @@
 /**
- * Parses numbers from the bytes of CSV fields. The usual forms take a fast way that makes no string
- * and returns NaN for all other text (`digitsValue`, `floatValue`); a slower way then decides
- * whether that text is a number (`integerOf`, `floatOf`) or returns undefined. If `strict`, a
- * number that looks like a code, such as 007, is text too.
+ * Parses numbers from the bytes of CSV fields. `digitsValue` and `floatValue` parse numbers of up
+ * to 15 digits without making a string, and return NaN for everything else. `integerOf` and
+ * `floatOf` parse all other forms from a text, and return undefined for a text that is no number.
+ * If `strict`, a number that looks like a code, such as 007, counts as text.
  */
 
 /** Powers of ten that a double has exactly. */

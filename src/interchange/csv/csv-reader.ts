@@ -1,8 +1,9 @@
 /**
  * `openCsv` reads CSV as record batches; rows are read as they are pulled. It detects the encoding,
- * delimiter, quotes, header and types that the caller does not give, by default from the beginning
- * of the file. A row that cannot be read goes to the caller's `onReject`, or throws InvalidInput
- * with line and column. `csvTypes` reads whole files to find types that fit all their rows.
+ * delimiter, quotes, header and types that the caller does not give, from the beginning of the
+ * file. With the option `sample: 'all'` it detects types from all rows, and reads the file twice. A
+ * row that cannot be read goes to the caller's `onReject`, or throws InvalidInput with line and
+ * column. `csvTypes` reads whole files to find types that fit all their rows.
  */
 import { isUtf8 } from 'node:buffer';
 import {

@@ -1,7 +1,7 @@
 /**
  * `CsvWindows` buffers the part of a CSV file that is being read, and finds its records with a
  * scanner. `placeOf` translates a position into line and column. The buffer grows with the longest
- * record; a record that does not end within `MAX_RECORD` bytes throws InvalidInput.
+ * record; a record that does not end within 64 MiB (`MAX_RECORD`) throws InvalidInput.
  */
 import { firstAbove } from '../../binary-search.ts';
 import { fileProblem } from '../files/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `encodeCsv` writes rows as CSV, one piece of bytes for each pull. By default null is an empty
- * field and an empty text is `""`, so csv-reader.ts can tell them apart. Nested values are JSON.
- * Texts and integers go from their columns to the file without a JavaScript string in between.
- * Options whose output no reader could parse throw InvalidInput.
+ * `encodeCsv` writes rows as CSV, in pieces that are made as they are pulled. By default null is an
+ * empty field and an empty text is `""`, so that csv-reader.ts can tell them apart. Nested values
+ * are JSON. Texts and integers go from their columns to the file without a JavaScript string in
+ * between. Unknown options, and options whose output no reader could parse, throw InvalidInput.
  */
 import {
   columnsOf,

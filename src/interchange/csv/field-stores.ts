@@ -1,8 +1,8 @@
 /**
- * `storeOf` makes stores that keep the fields of one column of CSV in typed arrays. There are
- * stores for integers, floats of 32 and 64 bits, booleans, dates, times, and timestamps without a
- * zone or in UTC; for other types it returns undefined. A store refuses a value that the type
- * cannot hold exactly, but rounds floats. csv-numbers.ts and csv-times.ts parse the bytes.
+ * `storeOf` makes stores that parse the fields of one column of CSV into a typed array. There are
+ * stores for integers, float32, float64, booleans, dates, times, and timestamps without a time zone
+ * or in UTC; for other types it returns undefined. A store refuses a value that the type cannot
+ * hold exactly, but rounds floats. csv-numbers.ts and csv-times.ts parse the bytes.
  */
 import {
   bitmapBytes,

@@ -1,8 +1,9 @@
 /**
- * `openText` opens a CSV file as UTF-8 text. It reads the first megabyte, in which encoding,
- * dialect and types are detected. It skips a byte order mark, a first
- * line `sep=;`, whose delimiter it tells, and the lines of `skipLines`. The
- * caller may ask for a longer beginning, reads the rest (`after`), and closes the file.
+ * `openText` opens a CSV file as UTF-8 text, and reads its first megabyte, in which the caller
+ * detects dialect and types. It detects the encoding. It skips a byte order mark and the lines of
+ * `skipLines`; without this option it skips a first line such as `sep=;`, and tells the delimiter
+ * that the line names. The caller may ask for a longer beginning, and reads the rest with `after`,
+ * which closes the file at its end.
  */
 import { type ByteSource, fileProblem, firstPieces, goingOn } from '../files/index.ts';
 import type { CheckedCsvOptions } from './csv-options.ts';

@@ -1,8 +1,8 @@
 /**
- * `filesNamed` resolves a file name or pattern to file names. A name that exists, or is not a
- * pattern, is returned as it is. Otherwise a pattern such as `logs/*.ndjson` stands for the files
- * that match it, sorted by name; if none does, it throws InvalidInput. fast-glob is loaded only for
- * patterns.
+ * `filesNamed` resolves a file name or pattern to file names. A name that exists, or has no
+ * character of a pattern, is returned as it is. Any other pattern, such as `logs/*.ndjson`, stands
+ * for the files that match it, sorted by name. A pattern that matches none throws InvalidInput.
+ * fast-glob is loaded only for patterns.
  */
 import { existsSync } from 'node:fs';
 import { sep } from 'node:path';

@@ -1,8 +1,7 @@
 /**
  * `fileSource` opens a file or a named pipe of the user as a `ByteSource`. A missing file and a
- * folder throw InvalidInput. So does a file that changes while ranges of it are read, because the
- * rows would come from two files; reading in `pieces` does not look for changes. `openedFile` does
- * the same for a file whose `Stats` are known.
+ * folder throw InvalidInput. So does a file that changes or is removed while ranges of it are read,
+ * because the rows would come from two files. Reading in `pieces` does not look for changes.
  */
 import { createReadStream, open, type Stats } from 'node:fs';
 import { open as openHandle, stat } from 'node:fs/promises';

@@ -1,8 +1,8 @@
 /**
  * `filesBelow` lists the files and folders below a folder, each with its path from there, except
- * those that the caller leaves out. `wholeFile` reads a small file, and `kindOfPath` tells whether
- * a path is a file, a folder or neither. A path that cannot be read throws InvalidInput, and so
- * does more than the caller allows.
+ * those that the caller leaves out. `wholeFile` reads a small file. Both throw InvalidInput for a
+ * path that cannot be read, and for more entries or bytes than the caller allows. `kindOfPath`
+ * tells whether a path is a file, a folder, something else, or nothing.
  */
 import { type Dirent, type Stats, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';

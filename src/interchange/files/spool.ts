@@ -1,7 +1,7 @@
 /**
  * `spooled` copies the bytes of a stream into a temporary file, for formats that are read from
- * their end. If the system allows it, the file is unlinked as soon as it is open, so that it
- * disappears even if the process is killed. The caller closes the file.
+ * their end. Except on Windows, the file is unlinked as soon as it is open, so that it disappears
+ * even if the process is killed. The caller closes the result, which removes the file.
  */
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

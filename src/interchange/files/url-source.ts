@@ -1,8 +1,8 @@
 /**
  * `urlSource` opens the file at an http or https URL as a `ByteSource`, with `fetch`; a `file:` URL
  * names a file on the disk. A user and a password in the URL become a Basic Authorization header,
- * and no message shows them or the query. Parquet files are read by ranges if the server announces
- * them. An answer without the file throws InvalidInput.
+ * and no message shows them or the query. A Parquet file, by the ending of its name, is read by
+ * ranges if the server announces them. An answer without the file throws InvalidInput.
  */
 import type { FileBytes } from '../../ipc/index.ts';
 import { fileOf } from '../../local-path.ts';

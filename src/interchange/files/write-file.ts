@@ -1,8 +1,9 @@
 /**
- * `writeFile` writes pieces of bytes as one file. It writes under a staging name beside the place,
- * flushes and renames, so a failure or an abort leaves the place as it was. It writes to pipes and
- * devices directly. A folder, and a place inside a catalog, throw InvalidInput. `writeStream`
- * writes the pieces to a stream of the caller.
+ * `writeFile` writes pieces of bytes as one file. It writes a staging file beside the place,
+ * flushes it and renames it, so that a failure or an abort leaves the place as it was. It writes to
+ * pipes and devices directly. A path that is a folder, lies in a folder that does not exist, or
+ * lies inside a catalog throws InvalidInput. `writeStream` writes the pieces to a stream of the
+ * caller.
  */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';

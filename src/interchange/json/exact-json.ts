@@ -1,8 +1,8 @@
 /**
  * `parseExactJson` parses JSON so that integers keep every digit. Integers beyond the safe range of
- * a double become bigints; fractions become doubles, as with JSON.parse, and so do numbers with an
- * exponent. Bad text throws SyntaxError, as there. `stringEnd` finds where a string of valid JSON
- * ends.
+ * a double become bigints. All other numbers, also long ones with a fraction or an exponent, become
+ * doubles, as with JSON.parse. Bad text throws SyntaxError, as there. `stringEnd` finds where a
+ * string of valid JSON ends.
  */
 
 const LONG_DIGITS = /\d{16}/;

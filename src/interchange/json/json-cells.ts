@@ -1,8 +1,8 @@
 /**
  * Writes the values of one column as JSON (`jsonCell`), or rows as objects (`objectOf`). Integers
  * and durations keep all their digits. Values that JSON has no form for become strings, such as
- * decimals, dates, and bytes as base64. Maps become lists of pairs, and intervals objects of their
- * parts. `wordOf` writes the values that the codes of a dictionary column stand for.
+ * decimals, dates, NaN, and bytes as base64. Maps become lists of pairs, and intervals objects of
+ * their parts. `wordOf` writes the values that the codes of a dictionary column stand for.
  */
 import {
   type Data,

@@ -1,6 +1,6 @@
 /**
  * Writes rows as JSON: one object per line (`encodeJsonLines`), or one array with an object per
- * line (`encodeJson`). Each pull yields one piece of bytes.
+ * line (`encodeJson`). The bytes come in pieces that are made as they are pulled.
  */
 import { columnsOf, type RecordBatchStream } from '../../arrow/index.ts';
 import { PIECE_BYTES, TextOut } from '../text/index.ts';

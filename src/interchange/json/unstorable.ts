@@ -1,7 +1,7 @@
 /**
- * Throws InvalidInput for a JSON row with values that would be stored as something else
- * (`refuseUnstorable`). These are numbers beyond the range of a double, which become Infinity, and
- * lone surrogates, which UTF-8 cannot encode.
+ * `refuseUnstorable` throws InvalidInput for a JSON row with values that would be stored as
+ * something else. These are numbers beyond the range of a double, which become Infinity, and lone
+ * surrogates, which UTF-8 cannot encode.
  */
 import { type FilePlace, fileProblem } from '../files/index.ts';
 

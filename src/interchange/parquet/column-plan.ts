@@ -1,8 +1,8 @@
 /**
  * `columnPlans` derives Arrow columns from the schema of a Parquet file, for all columns or for
- * those asked for. It also accepts the older spellings of lists and maps. An Arrow schema in the
- * file (`hints`) decides between types that Parquet stores in the same way. The `data` of a plan
- * builds a column for some rows from the values and levels of its leaves.
+ * those asked for. It also accepts the older spellings of lists and maps. Where Parquet stores
+ * several Arrow types in the same way, the fields of an Arrow schema in the file (`hints`) decide.
+ * The `data` of a plan builds a column for some rows from the values and levels of its leaves.
  */
 import {
   bitmapBytes,

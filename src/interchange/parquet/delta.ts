@@ -1,7 +1,8 @@
 /**
- * `deltaReader` decodes integers that Parquet stores as differences in blocks of miniblocks, a few
- * at a time. Sums wrap around at the width of the type. `end` finds where the numbers end without
- * decoding them.
+ * `deltaReader` decodes integers that Parquet stores as differences (delta encoding, in blocks of
+ * miniblocks), as many at a time as the caller asks for. Sums wrap around at the width of the type.
+ * `end` finds where the encoded numbers end without decoding them. Damage goes to the caller's
+ * `refuse`.
  */
 import type { Refuse } from './thrift.ts';
 

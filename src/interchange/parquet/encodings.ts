@@ -1,8 +1,9 @@
 /**
- * `valueReader` decodes the values of a page in any of Parquet's encodings, a few at a time, into a
- * store. It calls the caller's `refuse` for values past the end of the page and for encodings that
- * the type does not allow. `widthOf` returns the number of bytes of a physical type, or undefined
- * if values differ in length.
+ * `valueReader` decodes the values of a page, as many at a time as the caller asks for, into a
+ * store. It reads plain values, dictionary codes, runs of booleans, differences (delta encodings)
+ * and split streams of bytes. It calls the caller's `refuse` for values past the end of the page
+ * and for an encoding that the type does not allow. `widthOf` returns the number of bytes of a
+ * physical type, or undefined if values differ in length.
  */
 import { type DeltaReader, deltaReader } from './delta.ts';
 import { HybridReader } from './levels.ts';

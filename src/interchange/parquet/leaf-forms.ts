@@ -1,7 +1,7 @@
 /**
  * `leafForm` returns the Arrow type of a Parquet leaf column and the conversion of its values.
- * Values that the Arrow type cannot hold are refused when they are read, not rounded or wrapped.
- * Texts that are not UTF-8 are refused too.
+ * Values that the Arrow type cannot hold, and texts that are not UTF-8, go to the caller's `refuse`
+ * when they are read; they are not rounded or wrapped.
  */
 import {
   Binary,

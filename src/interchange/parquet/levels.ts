@@ -1,8 +1,8 @@
 /**
  * Decodes and encodes the RLE and bit-packed runs of numbers in which Parquet stores levels and
- * dictionary codes. `HybridReader` decodes a few numbers at a time, because a run of six bytes may
- * stand for billions of them. `PackedReader` decodes the packed levels of old writers, and
- * `encodeHybrid` encodes runs.
+ * dictionary codes. `HybridReader` decodes only as many numbers as are asked for, because a run of
+ * six bytes may stand for billions of them. `PackedReader` decodes the packed levels of old
+ * writers, and `encodeHybrid` encodes runs.
  */
 import type { Refuse } from './thrift.ts';
 

@@ -1,7 +1,8 @@
 /**
  * `decompressPage` decompresses a page of Parquet with Snappy, gzip, Brotli, LZ4 or Zstandard. The
- * size in the page's header is untrusted. It is checked against a bound first (`MOST_PAGE_BYTES`),
- * and then against what the bytes can expand to. A page whose content has another size is refused.
+ * size in the page's header is untrusted: it may be `MOST_PAGE_BYTES` at most, and the content must
+ * have exactly this size. For Snappy, LZ4 and Zstandard, a size that the bytes cannot expand to is
+ * found before memory is taken. All faults go to the caller's `refuse`.
  */
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';

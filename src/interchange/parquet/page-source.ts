@@ -1,8 +1,8 @@
 /**
  * `ChunkPages` reads the pages of one column chunk in order, and decompresses them. It skips pages
  * of indexes. It reads the bytes in windows, so that many columns can be read side by side in
- * little memory. If a page has a checksum, it is verified, provided that this version of Node can
- * compute it.
+ * little memory. It verifies the checksum of a page that has one, if this version of Node can
+ * compute it. Damage goes to the caller's `refuse`.
  */
 import zlib from 'node:zlib';
 import type { FileBytes } from '../../ipc/index.ts';

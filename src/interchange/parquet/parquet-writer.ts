@@ -1,8 +1,8 @@
 /**
- * `encodeParquet` writes rows as a Parquet file, one piece of bytes for each pull. Memory holds the
- * pages of one row group. An Arrow schema in the file names the types that Parquet does not have.
- * Invalid options, and a value that Parquet cannot hold, throw InvalidInput; a type that Parquet
- * cannot hold throws Unsupported.
+ * `encodeParquet` writes rows as a Parquet file, in pieces that are made as they are pulled. Memory
+ * holds the pages of one row group. An Arrow schema in the file names the types that Parquet does
+ * not have. Invalid options, and a value that Parquet cannot hold, throw InvalidInput. A type that
+ * Parquet cannot hold, and Zstandard without WebAssembly, throw Unsupported.
  */
 import {
   childFields,

@@ -1,8 +1,9 @@
 /**
- * `CatalogJob` is a job that the catalog carries out, for example on a server; its facts are those
- * of the catalog's last answer. Operations that may take long are begun as such jobs, so that their
- * progress can be followed and they can be cancelled. They run directly instead if the catalog has
- * no jobs, or if the program reads its files itself.
+ * `CatalogJob` is a job that the catalog carries out, for example on a server. It shows what the
+ * catalog answered last. `beginThere` begins an operation as such a job. It returns undefined if
+ * the catalog has no jobs, or if this program opens the catalog's files itself; the caller then
+ * does the work. `carriedOut` also waits for the job to end. It cancels the job if the wait fails,
+ * for example because a signal is aborted.
  */
 import type { Env } from '../../env.ts';
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * `jobsOf` returns the jobs of a connection (`Jobs`): those that this process carries out, and
- * those of the catalog. The end of the connection cancels the former; the latter go on. For an id
- * that neither knows, `open` throws InvalidInput and `cancel` answers false.
+ * `jobsOf` returns the jobs of a connection (`Jobs`): those that run in this process, and those
+ * that the catalog runs. When the connection is closed, `end` cancels the jobs of this process;
+ * those of the catalog go on. For an id that neither knows, `open` throws InvalidInput and `cancel`
+ * returns false. At most 1,000 ended jobs of this process stay known.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

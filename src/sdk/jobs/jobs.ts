@@ -1,8 +1,8 @@
 /**
- * `Job` is a handle on work that runs in the background, as in LanceDB's SDK. It offers state,
- * result, failure, progress, events and cancellation. A `JobSource` carries the work out:
- * local-job.ts in this process, catalog-job.ts in the process of the catalog. `wait` throws the
- * error that the job failed with, or InvalidTableState if it was cancelled.
+ * `Job` is a handle on work that runs in the background, as in LanceDB's SDK. It has the state,
+ * result, failure, progress and events of the work, and can cancel it. A `JobSource` supplies
+ * these: local-job.ts for work in this process, catalog-job.ts for work of the catalog. `wait`
+ * throws the error that the job failed with, or InvalidTableState if it was cancelled.
  */
 import {
   type Table as ArrowTable,

@@ -1,7 +1,8 @@
 /**
- * `AutoQuery` is a search by text that decides on first use which kind of search it is. If the
- * table has an embedding function and the caller names no columns, it searches by the vector of the
- * text, otherwise by full text. Without a limit it returns 10 rows.
+ * `AutoQuery` is a search by text that chooses its kind on first use. If the caller names no
+ * columns and the table has an embedding function, it searches by the vector of the text. In other
+ * cases it is a full-text search. A table with several embedding functions throws InvalidInput
+ * unless columns are named. Without a limit it returns 10 rows.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import type { CallOptions } from '../../protocol/index.ts';

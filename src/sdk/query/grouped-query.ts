@@ -1,7 +1,8 @@
 /**
  * `GroupedQuery` groups the rows of a table and computes aggregates of each group, such as counts
- * and sums. It runs as a SELECT statement (`toSql`). Its parts are parsed only then, so wrong SQL
- * throws InvalidInput when the query runs. `Query.groupBy` and `Query.aggregate` create it.
+ * and sums. `Query.groupBy` and `Query.aggregate` create it. It runs as one SELECT statement, which
+ * `toSql` builds. Its SQL parts are parsed only then, so SQL that cannot be parsed throws
+ * InvalidInput when the query runs.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { RunSqlRequest } from '../../protocol/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Runs a hybrid search: a vector search and a full-text search of one version, whose rows a
- * reranker puts into one order (`fusedRows`). `hybridParts` builds the requests of the two
- * searches.
+ * Runs a hybrid search (`fusedRows`): a vector search and a full-text search of one version, whose
+ * rows a reranker joins in one order. `hybridParts` builds the requests of the two searches. A
+ * request with `order_by` throws InvalidInput, because the reranker decides the order.
  */
 import {
   concatBatches,

@@ -1,7 +1,8 @@
 /**
- * `pickRows` puts the rows of a query into the order in which their row numbers were asked for,
- * repeats included, and joins all batches into one. Numbers without a row are left out. It is
- * needed because a catalog may answer in an order of its own.
+ * `pickRows` puts the rows of a query into the order in which their row ids or offsets were asked
+ * for, repeats included, and joins them in one record batch. Ids without a row are left out. It is
+ * for catalogs that can only be queried by a predicate: they return rows in their own order, and
+ * each row once.
  */
 import {
   columnsOf,

@@ -1,8 +1,8 @@
 /**
  * `QueryBase` is the base class of the builders of queries on one table. It collects the request
- * while a program adds to the query, and runnable-query.ts sends it. The query can also be
- * described: its columns and its plan without reading rows, and with `analyzePlan` what running it
- * costs.
+ * while a program adds to the query, and sends it when runnable-query.ts runs the query.
+ * `outputSchema` and `explainPlan` describe the query without reading rows. `analyzePlan` runs it,
+ * and returns the plan with what was measured.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
- * Builds queries over the rows of a table. `Query` selects rows by predicate, order and text, and
- * `VectorQuery` finds the nearest vectors. With words too, a `VectorQuery` is hybrid: a reranker
- * joins the rows of both searches. Most methods change the query and return it; `nearestTo` and the
- * methods for groups return a new one. Malformed vectors, counts and orderings throw InvalidInput.
+ * Builds queries over the rows of a table. `Query` selects rows by predicate, order and full text,
+ * and `VectorQuery` finds the nearest vectors. A `VectorQuery` with a full-text search is hybrid: a
+ * reranker joins the rows of both searches. A search without a limit gets the limit 10. Methods
+ * that add to a query return the same query; `nearestTo`, `groupBy` and `aggregate` return a new
+ * one. Malformed vectors, counts and orderings throw InvalidInput.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

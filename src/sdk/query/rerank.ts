@@ -1,8 +1,9 @@
 /**
- * Fuses the rows of a vector search and of a full-text search into one order. The default,
- * `RRFReranker`, adds reciprocal ranks and matches rows by their row ids; programs may implement
- * the interface `Reranker` themselves. `reranked` cuts out of a reranker's rows the page that the
- * query asks for. Rows without `_rowid` or `_relevance_score` throw InvalidInput.
+ * Joins the rows of a vector search and of a full-text search in one order. `RRFReranker`, the
+ * default, adds reciprocal ranks. It matches rows by `_rowid`, and throws InvalidInput for rows
+ * without it. Programs may implement the interface `Reranker` themselves. `reranked` cuts out of a
+ * reranker's rows the page that the query asks for, and throws InvalidInput if they lack
+ * `_relevance_score`.
  */
 import {
   columnsOf,

@@ -1,8 +1,9 @@
 /**
- * `RunnableQuery` is the base class of queries that can run. It returns their rows as batches, as
- * objects or as an Arrow table; each run sends the query again. `maxBatchLength` cuts longer
- * batches, and `timeoutMs` ends a run with a TimeoutError. `checkCount` throws InvalidInput for
- * anything but a whole number of at least a given size.
+ * `RunnableQuery` is the base class of queries that can run. A program reads the rows as record
+ * batches, as objects or as one Arrow table; each run sends the query again. `maxBatchLength`
+ * limits the rows of each record batch that `execute` and `stream` return. `timeoutMs` ends a run
+ * with a TimeoutError. `checkCount` throws InvalidInput for anything but a whole number of at least
+ * a given size.
  */
 import {
   type Table as ArrowTable,

@@ -1,5 +1,7 @@
 /**
- * `SqlQuery` is a query by a SELECT over tables of a catalog, as `Connection.sql` returns it.
+ * `SqlQuery` runs a SELECT over the tables of a catalog; `Connection.sql` creates it. Parameters
+ * are written into the statement as literals when it runs, and are never read as SQL. A statement
+ * that is not a text throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { onDemand } from '../../on-demand.ts';

@@ -1,7 +1,8 @@
 /**
- * `StatementQuery` is the base class of queries that are sent to the catalog as a SELECT,
- * `SqlQuery` and `GroupedQuery`. `explainPlan` describes the statement. `outputSchema` starts it,
- * and stops it as soon as its schema is known. A catalog without SQL rejects with Unsupported.
+ * `StatementQuery` is the base class of queries that are sent to the catalog as a SELECT:
+ * `SqlQuery` and `GroupedQuery`. `explainPlan` returns the plan of the statement. `outputSchema`
+ * starts the statement, and stops it as soon as its schema is known. If the catalog has no SQL, all
+ * of these and the query itself reject with Unsupported.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import type { CallOptions, RunSqlRequest } from '../../protocol/index.ts';

@@ -1,7 +1,9 @@
 /**
  * Defines full-text queries as objects, such as `MatchQuery`, `PhraseQuery` and `BooleanQuery`,
- * which a search takes in place of plain text. Each builds its own form for the protocol. The
- * catalog checks columns and values. `tokenize` returns the words that a search would look for.
+ * which a search takes in place of plain text. Each builds its form for the protocol. The
+ * constructors throw InvalidInput for a wrong text, operator, option or part; the catalog checks
+ * columns and numbers. `tokenize` returns the words of a text, with their positions, as a full-text
+ * search would look for them.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { FtsQuery } from '../../protocol/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `WithoutLsm` is a base class of tables that has LanceDB's methods for writes through a log (LSM),
- * which this engine lacks. Getters resolve to undefined and `closeLsmWriters` does nothing; the
- * other methods reject with Unsupported.
+ * `WithoutLsm` is the base class of `Table`. It has LanceDB's methods for writes through a log
+ * (LSM), which this engine lacks. `getLsmWriteSpec` and `getLsmStats` resolve to undefined, and
+ * `closeLsmWriters` does nothing. The other methods reject with Unsupported.
  */
 import { Exportable } from '../files/index.ts';
 import { type LsmStats, type LsmWriteSpec, refuseLsmCall } from '../handles/index.ts';

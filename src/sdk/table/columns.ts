@@ -1,7 +1,7 @@
 /**
- * Translates arguments of the SDK that change columns into the protocol's form: those that add,
- * alter, drop and fill columns, or change the metadata of fields. Arguments of a wrong shape throw
- * InvalidInput. The catalog checks the names of columns and the SQL.
+ * Translates arguments of a table's methods into the protocol's form: columns to add, alter, drop
+ * or fill, and changes of the metadata of fields. Arguments of a wrong shape throw InvalidInput.
+ * The catalog checks the names of columns, the names of types and the SQL.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `MergeInsertBuilder` collects the actions of a merge: for rows that match, rows that are new, and
- * rows that the source lacks. `execute` runs the merge, with a time limit if one is given. A merge
- * makes one new version, or changes nothing. `MergeResult` counts the rows. Malformed arguments
- * throw InvalidInput.
+ * `MergeInsertBuilder` collects the actions of a merge: for source rows whose key is in the table,
+ * for source rows with a new key, and for table rows whose key is not in the source. `execute` runs
+ * the merge, which makes one new version or changes nothing; `timeoutMs` limits its time.
+ * `MergeResult` counts the rows. Malformed arguments throw InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, MergeInsertIntoTableRequest } from '../../protocol/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `RowChanges` adds, updates, deletes and merges the rows of the table that a handle points at,
- * each in one version at most. Embedding functions of the table compute the vectors that added and
- * merged rows lack. If the catalog has no DeleteRows, ids are deleted by a predicate. A handle that
- * is pinned to a version throws InvalidInput.
+ * `RowChanges` adds, updates, deletes and merges the rows of a handle's table, each call in one
+ * version at most. The table's embedding functions compute the vectors that added and merged rows
+ * lack. `deleteRows` deletes by a predicate if the catalog has no DeleteRows. A handle that is
+ * pinned to a version throws InvalidInput.
  */
 import type { Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

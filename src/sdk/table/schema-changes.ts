@@ -1,8 +1,8 @@
 /**
- * `SchemaChanges` adds, alters, drops and fills columns of the table that a handle points at, and
- * changes the metadata of its schema and fields, including the primary key. A change commits one
- * version. Filling a column may commit several, and may run as a background job. A pinned handle
- * refuses all of these with InvalidInput.
+ * `SchemaChanges` adds, alters, drops and fills columns of a handle's table, and changes the
+ * metadata of its schema and fields, including the primary key. Each call commits one version at
+ * most; only filling a column may commit several, and may run as a job. A handle that is pinned to
+ * a version throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `searchOf` builds the query that `Table.search` returns: a search by a vector, by words, or by
- * the vector that the table's embedding function computes for a text. It throws InvalidInput for an
- * unknown type of query, and for a vector with the type `fts`. If an embedding function is needed
- * and missing, the query fails when it runs.
+ * the vector that the table's embedding function computes for a text. It throws InvalidInput for a
+ * text with an unknown query type, and for a vector with the type `fts`. If a text is searched by
+ * the type `vector` and the table has no embedding function, the query fails when it runs.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

@@ -1,6 +1,6 @@
 /**
- * `toSql` formats a JavaScript value as an SQL literal, for updates by value. A value without a
- * literal, such as a plain object, throws InvalidInput.
+ * `toSql` formats a JavaScript value as an SQL literal, for the `values` of `Table.update`. A value
+ * that has no literal, such as a plain object or an invalid Date, throws InvalidInput.
  */
 import { Buffer } from 'node:buffer';
 import { DirspaceError } from '../../errors.ts';

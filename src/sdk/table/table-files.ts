@@ -1,8 +1,9 @@
 /**
  * `tableFiles` lists the Arrow files that hold the rows of a version, for programs that read them
- * without this package. With the options `noDeletions` and `plain` it throws InvalidTableState for
- * versions whose rows such a program would read wrongly. Paths are absolute if this program reads
- * the catalog's files itself, and otherwise relative to the table's folder.
+ * without this package. The option `noDeletions` throws InvalidTableState if the files hold deleted
+ * rows, which such a program would bring back. `plain` does so too, and also if a fragment's
+ * columns are not those of the version. Paths are absolute if this program opens the catalog's
+ * files itself; if not, they are relative to the table's folder.
  */
 import { join } from 'node:path';
 import { DirspaceError } from '../../errors.ts';

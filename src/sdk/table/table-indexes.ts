@@ -1,8 +1,9 @@
 /**
- * `TableIndexes` manages the indexes of a table: it creates them (also as a job), lists, describes,
- * warms up and drops them, and waits until they cover all rows (`waitFor`). `tokenize` cuts a text
- * into words as a full-text index of the table does. `statistics` returns undefined for an index
- * that is missing. Types that a catalog does not build reject with Unsupported.
+ * `TableIndexes` manages the indexes of a table. It creates them, also as a job, lists them, counts
+ * the rows that they cover (`statistics`), reads them into memory (`prewarm`) and drops them.
+ * `waitFor` waits until named indexes cover all rows. `tokenize` cuts a text into words as a
+ * full-text index of the table does. `statistics` returns undefined for a missing index. The
+ * catalog refuses types that it does not build with Unsupported.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

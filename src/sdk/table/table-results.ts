@@ -1,8 +1,8 @@
 /**
  * Defines the results of a table's changes, of `stats` and of `optimize`, and converts the
- * protocol's responses to them (`writeResult`, `addResult`, ...). Other results stand next to their
- * methods, such as MergeResult in merge-insert.ts. A figure that the catalog does not report is
- * absent or 0; `numAttempts` is then 1.
+ * protocol's responses to them (`writeResult`, `addResult` and others). Other results are defined
+ * next to their methods, such as MergeResult in merge-insert.ts. A figure that the catalog does not
+ * report is absent, 0 or, as `numAttempts`, 1.
  */
 import type {
   DeleteFromTableResponse,

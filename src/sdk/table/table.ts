@@ -1,8 +1,9 @@
 /**
- * `Table` is a handle on one table, either on the newest version of a branch or pinned to one
+ * `Table` is a handle on one table, either at the newest version of a branch or pinned to one
  * version (position.ts). Its methods read, search, change, optimize and describe the table, and
  * give access to its tags and branches. Other files of this folder do most of the work. A pinned
- * handle refuses changes with InvalidInput, and a closed one throws Closed.
+ * handle refuses changes of rows, columns and indexes with InvalidInput, but `restore` makes its
+ * version the newest. A closed handle throws Closed.
  */
 import {
   type Table as ArrowTable,

@@ -1,7 +1,7 @@
 /**
  * `Tags` lists, creates, moves and deletes the tags of one table. A tag names a version of a
- * branch, and cleanup keeps tagged versions. Creating a tag that exists throws
- * TableTagAlreadyExists, and moving or deleting one that does not TableTagNotFound.
+ * branch, by default of the handle's branch; cleanup keeps tagged versions. Creating a tag that
+ * exists throws TableTagAlreadyExists. Moving or deleting a missing tag throws TableTagNotFound.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, TagContents } from '../../protocol/index.ts';

@@ -1,8 +1,9 @@
 /**
- * Lists the versions of a table's branch, and finds the version that a number, tag or time selects.
- * Times come from the clocks of the writers. The search by time skips versions whose times
- * contradict the others; the list has them all. `restoreVersion` makes an old version of the
- * handle's branch the newest. Contradictory or empty selections throw InvalidInput.
+ * Lists the versions of a table's branch, and finds the version that a number, tag or time selects
+ * (`resolveSelection`). A time selects the version that was newest then, by the clocks of the
+ * writers. Versions whose times contradict the others are passed over, but the list has them.
+ * `restoreVersion` makes an old version of the handle's branch the newest. A selection of no
+ * version, or by several members at once, throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, TableVersion } from '../../protocol/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `withProgress` writes rows and reports rows, bytes and elapsed time to a caller's function, after
- * each batch and once when the write is done. An error of that function does not end the write; the
- * first one of a write is emitted as a warning of the process.
+ * `withProgress` runs a write and reports its rows, bytes and elapsed time to a function of the
+ * program: after each record batch, and once when the write is done. An error of that function does
+ * not end the write; the first one of a write is emitted as a warning of the process.
  */
 import { batchBytes, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import type { Env } from '../../env.ts';

@@ -1,8 +1,8 @@
 /**
- * Defines `Call`, one call of an operation as a value, and `Caller`, a function that carries it
- * out. So scope.ts, permissions.ts and table-ids.ts can wrap the function that calls a catalog in
- * further ones. `addressedParts` lists the parts of a call for which permissions are checked, such
- * as the tables that a statement reads.
+ * Defines `Call`, one call of an operation as a value, and `Caller`, a function that carries out
+ * calls. `callerOf` returns the caller of a catalog; scope.ts, permissions.ts and table-ids.ts wrap
+ * a caller in another one. `addressedParts` lists the parts of a call for which permissions are
+ * checked, such as the tables that a statement reads.
  */
 import type { ArrowBody } from '../../arrow/index.ts';
 import {

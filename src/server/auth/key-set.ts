@@ -1,8 +1,7 @@
 /**
- * Gets JSON Web Key Sets for the package jose, which parses and caches them. `readKeySet` reads a
- * set from a file, and `fetchKeySet` requests one from an address. An answer of more than
- * `MOST_KEY_SET_BYTES` is broken off, because it is held in memory. jwt.ts finds the key that
- * signed a token.
+ * Gets JSON Web Key Sets for jwt.ts. `readKeySet` reads a set from a file, and throws InvalidInput
+ * if the file has none. `fetchKeySet` requests a set from an address for the package jose. It
+ * rejects if the answer has more than 1 MiB, because the answer is held in memory.
  */
 import { readFileSync } from 'node:fs';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `filteredPage` filters a page of a list of namespaces or tables down to the names that the caller
- * may see. It reads further pages until its page is full or the list ends. Page tokens do not
- * reveal hidden names. Names that are left out are passed to `leftOut`, so that table-ids.ts can
- * mention them.
+ * `filteredPage` answers a list of namespaces or tables with only the names for which `shown`
+ * returns a spelling. It reads further pages of the catalog's list until its own page is full or
+ * the list ends. Page tokens do not reveal hidden names. `leftOut` is called with each hidden name
+ * that the page passes over, so that table-ids.ts can mention it.
  */
 import type { Model } from '../../protocol/index.ts';
 import type { Call, Caller } from './call.ts';

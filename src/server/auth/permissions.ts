@@ -1,8 +1,9 @@
 /**
  * `permittedCaller` lets one principal call a catalog within its grants on namespaces. Other calls
- * throw PermissionDenied, and lists show only what the principal may read. A refusal does not
- * reveal what exists. Storage credentials need `admin` on the table. `permittedDatabase` and
- * `checkMayReadMetrics` decide who may use a database and `/metrics`.
+ * throw PermissionDenied, which does not reveal what exists. Lists show only what the principal may
+ * read, and the namespaces that lead there. Storage credentials are left out of responses unless
+ * the principal has `admin` on the table. `permittedDatabase` checks who may use a database, and
+ * `checkMayReadMetrics` who may read `/metrics`.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

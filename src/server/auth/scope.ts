@@ -1,8 +1,8 @@
 /**
  * `scopedCaller` presents one namespace of a catalog as a whole catalog. It adds a prefix to the
  * ids of requests, removes it from ids in answers and errors, and hides tables, transactions and
- * jobs outside the namespace. Operations that reach beyond it, such as PurgeTrash and CloneTable
- * by location, throw Unsupported.
+ * jobs outside the namespace. PurgeTrash, and CloneTable by location, reach beyond the namespace
+ * and throw Unsupported.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

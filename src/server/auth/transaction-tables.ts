@@ -1,7 +1,8 @@
 /**
- * Reads the ids of a transaction's tables from its properties (`transactionTables`), and replaces
- * them by the ids that callers see (`respelledTransaction`). permissions.ts and scope.ts decide
- * which tables are shown.
+ * `transactionTables` reads the ids of a transaction's tables from its properties.
+ * `respelledTransaction` replaces each id by the one that a caller sees, and drops hidden ids; it
+ * returns undefined if all of them are hidden. permissions.ts and scope.ts decide which tables are
+ * shown.
  */
 import type { DescribeTransactionResponse } from '../../protocol/index.ts';
 

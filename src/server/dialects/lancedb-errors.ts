@@ -1,7 +1,8 @@
 /**
  * `lancedbError` changes the status of an error so that LanceDB's clients react correctly. They
  * take a 404 for a missing table or job, send a request again after 409 and 500, and give up after
- * 400. An address without a route becomes 406.
+ * 400. So other 404s, conflicts that they would repeat in vain, and 500s of calls that must not be
+ * repeated become 400. An address without a route becomes 406.
  */
 import { ERROR_KINDS } from '../../errors.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * `listedIndexes` lists the indexes of a table, with the paths of their columns spelt as LanceDB's
- * clients look them up in the schema. A name that contains a dot stands in backticks. If such a
- * client does not find a path in the schema, its whole list fails.
+ * clients look them up in the schema. A name that contains a dot or a backtick stands in backticks.
+ * If such a client does not find a path in the schema, its whole list fails.
  */
 import type { JsonArrowField, Model } from '../../protocol/index.ts';
 import type { Call, Caller } from '../auth/index.ts';

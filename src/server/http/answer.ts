@@ -1,8 +1,9 @@
 /**
- * Builds HTTP answers, for example `jsonAnswer` for JSON and `rowsAnswer` for rows in any format.
- * `failureAnswer` reports an error, and removes texts that must stay hidden. Rows that fail before
- * their first batch reject, so that the error still gets a status. A change that timed out becomes
- * CommitStateUnknown, unless it is safe to repeat.
+ * Builds HTTP answers: `jsonAnswer` for JSON, `rowsAnswer` for rows as a given encoder writes them,
+ * and `failureAnswer` for errors. Rows that fail before their first record batch reject, so that
+ * the error still gets a status. `failureAnswer` replaces given texts, such as paths of roots, in
+ * messages. A timeout becomes CommitStateUnknown for a write that is not safe to repeat, and
+ * ServiceUnavailable for all other requests.
  */
 import {
   nullColumn,

@@ -2,8 +2,7 @@
  * `createApp` makes the handler of all requests, from sockets (node-http.ts) or from `fetch`
  * (app-fetch.ts). The handler routes a request and converts failures to answers, so that its answer
  * never rejects. Whoever sends the answer calls `end` when the request is over. A path or method
- * without a route fails with `RouteNotFound`, except for `OPTIONS`, which browsers send before a
- * request.
+ * without a route fails with `RouteNotFound`, unless `preflight` answers it or it is `OPTIONS *`.
  */
 import {
   ClientGone,

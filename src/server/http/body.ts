@@ -1,7 +1,8 @@
 /**
  * Reads request bodies: JSON as a whole and within limits, Arrow data as a stream with
- * backpressure. A wrong content type or encoding, or a length that is too large, is refused before
- * anything is read. A body that breaks off throws InvalidInput.
+ * backpressure. A wrong content type or encoding, or a stated length that is too large, is refused
+ * before anything is read. A body that turns out too large throws PayloadTooLarge, and one that
+ * breaks off throws InvalidInput.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

@@ -1,7 +1,8 @@
 /**
- * `Cors` validates the configured origins, answers preflight requests from them, and builds the
- * headers that let their pages read answers. `preflight` returns undefined for other requests. On a
- * server without authentication, host-guard.ts refuses requests from other pages.
+ * `Cors` validates the configured origins, answers the preflight requests of their pages, and adds
+ * the headers that let these pages read answers. `preflight` returns undefined for all other
+ * requests. On a server without authentication, host-guard.ts refuses requests from pages of other
+ * origins.
  */
 
 import { API_KEY_HEADER, IDEMPOTENCY_HEADER, REQUEST_ID_HEADER } from '../../protocol/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `hostGuard` protects a server without authentication from web pages that reach this machine under
  * a name of their own (DNS rebinding). It refuses foreign host names in requests over a socket, and
- * requests from pages of other sites unless CORS allows their origin. `requireHost` checks the
- * headers Host and Transfer-Encoding, and `requireMetExpectation` checks the header Expect.
+ * requests from pages of other origins unless CORS allows the origin. With authentication, it only
+ * checks host names, and only if allowed ones are configured. `requireHost` checks the headers Host
+ * and Transfer-Encoding, and `requireMetExpectation` checks the header Expect.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';

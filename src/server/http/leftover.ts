@@ -1,8 +1,8 @@
 /**
  * `finishAfterBody` sends a response although a part of the request's body was not read
- * (`isUnread`). It then discards the rest, up to a bound of bytes and time, and closes the
- * connection; closing it at once could lose the response. If the response has a body other than
- * text, it breaks off the response.
+ * (`isUnread`). It then discards the rest, up to 64 MiB or two seconds, and closes the connection;
+ * closing it at once could lose the response. A response whose body is not text is broken off
+ * instead.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasBody, wasTaken } from './body.ts';

@@ -1,9 +1,9 @@
 /**
  * `SocketServer` binds the request handler to sockets through Node's HTTP and HTTPS servers. It
  * applies backpressure in both directions and times out idle sockets and slow headers. Requests
- * that arrive without waiting for answers are served one after the other. Invalid bytes, unknown
- * methods and CONNECT get an error; if an answer is still due on the connection, it is closed
- * instead. `renew` replaces the certificate for new connections.
+ * that a client sends without waiting for answers are served one after the other. Invalid bytes,
+ * unknown methods and CONNECT get an error; if an answer is still due on the connection, the
+ * connection is closed instead. `renew` replaces the certificate for new connections.
  */
 import {
   createServer,

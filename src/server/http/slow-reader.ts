@@ -1,7 +1,8 @@
 /**
  * `ReaderPace` measures how long an answer waits for its reader, or a request body for its sender.
- * A peer with at least a minimum rate is never slow. When memory is short, `ServerMemory`
- * (request-memory.ts) aborts the one that has waited longest.
+ * A peer of at least 64 KiB a second is never slow. When memory is short, `ServerMemory`
+ * (request-memory.ts) aborts the answer or body that has waited longest, if that is at least five
+ * seconds.
  */
 import { SLOW_MILLIS, type SlowAnswer } from '../../request-memory.ts';
 

@@ -1,6 +1,7 @@
 /**
- * `readCertificate` reads the certificate and key of a server from PEM files, and throws
- * InvalidInput unless they belong together. node-http.ts serves with them.
+ * `readCertificate` reads the certificate and key of a server from PEM files. It throws
+ * InvalidInput if a file cannot be read or the two do not belong together. node-http.ts serves with
+ * them.
  */
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';

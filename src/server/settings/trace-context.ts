@@ -1,7 +1,7 @@
 /**
  * `traceOf` reads the W3C Trace Context headers of a request (level 2, `TRACE_HEADERS`), and builds
- * the headers to send on, with a new span id. As the recommendation asks, it returns undefined for
- * a malformed `traceparent`, and drops a malformed `tracestate`.
+ * the headers to send on, with a new span id. It returns undefined if `traceparent` is missing or
+ * malformed. A malformed `tracestate` is dropped, as the recommendation asks.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TraceContext } from '../../protocol/index.ts';

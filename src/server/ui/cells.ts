@@ -1,8 +1,8 @@
 /**
  * `cellReader` turns a column of Arrow data into the cells that the page shows: numbers, booleans,
  * null, and texts for all other values. Integers of 64 bits, decimals, dates and times are texts
- * with all their digits. Bytes are hexadecimal, and lists, structs and maps read like JSON. Long
- * texts end in an ellipsis.
+ * with all their digits. Bytes are hexadecimal, and lists, structs and maps read like JSON. Texts
+ * beyond a limit are cut.
  */
 import {
   type Data,

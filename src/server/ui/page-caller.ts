@@ -1,8 +1,8 @@
 /**
  * `enterPage` prepares a request of the browser page, as the server does for operations: it
- * authenticates the caller (`identifyPage`), finds the database, reads the body and takes a place
- * in the queue. It returns a `PageCaller`, which can call only reads (`PAGE_OPERATIONS`). Each call
- * passes the same permission checks as a call of the protocol.
+ * authenticates the caller (`identifyPage`), finds the database, reads the body or the link, and
+ * takes a place in the queue. It returns a `PageCaller`, whose type allows only reads
+ * (`PAGE_OPERATIONS`). Each call passes the same permission checks as a call of the protocol.
  */
 import { DirspaceError } from '../../errors.ts';
 import { lateOptions, type RequestOf, type ResponseOf } from '../../protocol/index.ts';

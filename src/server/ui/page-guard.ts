@@ -1,6 +1,6 @@
 /**
  * `pageHeaders` adds the security headers and the caching rule of the page's files and answers;
- * failures have none. `refuseOtherPages` refuses requests that a page of another site sends
+ * failures have none. `refuseOtherPages` refuses requests that a page of another origin sends
  * (PermissionDenied). host-guard.ts checks the host that a request names.
  */
 import { DirspaceError } from '../../errors.ts';

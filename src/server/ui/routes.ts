@@ -1,6 +1,6 @@
 /**
- * `uiRoutes` builds the routes of the page below `/ui`: its files, its session, its views, and
- * downloads of rows as files (`/ui/rows/...`). Operations that the page may call are below
+ * `uiRoutes` builds the routes of the page below `/ui`: its files, its session, and downloads of
+ * rows as files (`/ui/rows/...`). The page's views and the operations that it may call are below
  * `/ui/api/`. None of these routes changes anything stored.
  */
 import { DirspaceError } from '../../errors.ts';

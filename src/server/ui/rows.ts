@@ -1,8 +1,8 @@
 /**
  * Answers the requests of the page's grid: a window of rows or one row with long values, as JSON,
- * and the stream of all rows for downloads. Rows of a version in row order are read by their
- * offsets, so that each window costs the same. After a filter, an order or a search, rows are read
- * by the row ids that `KeptRows` keeps.
+ * and the stream of all rows for downloads. A window of a version in row order is read by offsets,
+ * so that each window costs the same. After a filter, an order or a search, a window is read by the
+ * row ids that `KeptRows` keeps.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { describeType } from '../../arrow/index.ts';

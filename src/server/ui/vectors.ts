@@ -1,8 +1,9 @@
 /**
- * Answers the requests of the view of a vector column. `vectorSample` returns the lengths of a
- * sample of vectors and their places on a plane, and `neighbours` returns the rows whose vectors
+ * Answers the requests of the view of a vector column. `vectorSample` returns the lengths of at
+ * most 2,000 vectors and their places on a plane, and `neighbours` returns the rows whose vectors
  * are nearest to that of one row. The plane has two directions in which the sample varies most,
- * which power iteration finds (`projected`). A column without vectors throws InvalidInput.
+ * which power iteration finds (`projected`). A column that is not a fixed-size list of numbers
+ * throws InvalidInput.
  */
 import {
   type Data,

@@ -1,8 +1,8 @@
 /**
- * Prepares the arguments of a function call and builds its bound node (`call`). In a function's
- * signature, a letter stands for the types that an argument may have, such as `t` for text.
- * `argument` checks an argument against its letter; for `f` it also converts numbers to float64.
- * NULL passes unchanged. Any other type throws InvalidInput.
+ * `argument` checks an argument of a function call against a letter of the function's signature.
+ * Each letter stands for the types that are allowed, such as `t` for text; for `f` numbers are also
+ * converted to float64. NULL passes unchanged, and any other type throws InvalidInput. `call`
+ * builds the bound node of the call.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { refuse } from '../parse/index.ts';

@@ -1,11 +1,10 @@
 /**
  * `bindArithmetic` binds `+ - * / %`: it checks the types of the operands and chooses the type of
  * the result. The result of numbers is a 64-bit integer, a decimal or a double. Intervals and
- * durations can be added to dates and timestamps. The difference of two dates is a number of days,
- * which can be added to dates, and that of timestamps is a duration.
- * A text literal beside a date or timestamp is read as one too, or as an interval. Other operands
- * throw InvalidInput. evaluate/evaluate-arithmetic.ts and functions/intervals.ts compute the
- * results.
+ * durations move dates and timestamps, and whole numbers move dates by days. The difference of two
+ * dates is a number of days, and that of timestamps is a duration. A text literal beside a date or
+ * timestamp is read as one too, or as an interval. Operands that do not fit throw InvalidInput.
+ * evaluate/evaluate-arithmetic.ts and functions/intervals.ts compute the results.
  */
 import {
   DateDay,

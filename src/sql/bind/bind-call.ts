@@ -1,8 +1,8 @@
 /**
- * Binds function calls: finds the function among the built-in ones and then among those that the
- * program registered, checks the number and types of the arguments, and chooses the type of the
- * result. Names may be aliases. A call such as `starts_with` with a constant text becomes LIKE. A
- * name of no function is refused with InvalidInput.
+ * `bindCall` binds a function call. It finds the function among the built-in ones and then among
+ * those that the program registered, checks the number and types of the arguments, and chooses the
+ * type of the result. Names may be aliases. A call such as `starts_with` with a constant text
+ * becomes LIKE. A name of no function throws InvalidInput.
  */
 import { DataType, Decimal, plainType } from '../../arrow/index.ts';
 import {

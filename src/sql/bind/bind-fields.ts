@@ -1,7 +1,7 @@
 /**
- * Binds extract, date_trunc, and functions that give one field of a time as a whole number, such as
- * year. Fields and units are constants. A field that a type does not have throws InvalidInput with
- * the names of those that it has.
+ * Binds extract, date_trunc, and functions that return one field of a time as a whole number, such
+ * as year. The field or unit must be a constant. A field that the type does not have throws
+ * InvalidInput with the names of those that it has.
  */
 import { plainType } from '../../arrow/index.ts';
 import {

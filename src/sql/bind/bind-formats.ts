@@ -1,7 +1,7 @@
 /**
- * Binds calls that format or parse values by DuckDB's rules: strftime, strptime, try_strptime and
- * typeof. Formats are constants and are checked here. `bindTypeOf` returns DuckDB's name of a type.
- * Arguments and formats that do not fit throw InvalidInput with their place.
+ * Binds strftime, strptime, try_strptime and typeof, by DuckDB's rules. Formats must be constants
+ * and are checked here. typeof becomes a constant, DuckDB's name of the type. Arguments and formats
+ * that do not fit throw InvalidInput with their place.
  */
 import { DataType, type Decimal, plainType, Timestamp, TimeUnit } from '../../arrow/index.ts';
 import { type TimeFormat, timeFormat } from '../../values/index.ts';

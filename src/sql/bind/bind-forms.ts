@@ -1,8 +1,9 @@
 /**
  * `SPECIAL` maps names of functions to the code that binds their calls, for functions without a
  * fixed signature: either their types depend on each other, or an argument must be a constant.
- * Examples are coalesce, nullif, greatest, concat and arrow_cast. Arguments
- * that do not fit throw InvalidInput. bind-fields.ts and bind-times.ts bind those of times, bind-call.ts the other functions.
+ * Examples are coalesce, nullif, greatest, concat and arrow_cast. Some of this code is in
+ * bind-fields.ts, bind-times.ts, bind-formats.ts and bind-lists.ts. Arguments that do not fit throw
+ * InvalidInput.
  */
 
 import { plainType } from '../../arrow/index.ts';

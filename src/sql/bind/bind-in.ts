@@ -1,9 +1,9 @@
 /**
  * Binds `x IN (literals)` as one look-up in a set. `plainConstants` reads simple literals straight
- * from the syntax tree, and `constantsOfIn` takes literals that are already bound. If they return
+ * from the syntax tree, and `constantsOfIn` takes literals that are already bound. If both return
  * null, bind.ts joins comparisons by OR instead. Literals are converted to x's type, and those that
- * it cannot hold are dropped. `prepareConstants` reads a long list in steps, so that the event loop
- * is not blocked.
+ * no value of this type equals are dropped. `prepareConstants` reads a long list in steps, so that
+ * the event loop is not blocked.
  */
 import { type DataType, type Decimal, plainType, Utf8 } from '../../arrow/index.ts';
 import { drained } from '../../steps.ts';

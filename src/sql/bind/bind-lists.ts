@@ -1,8 +1,8 @@
 /**
  * Binds calls that take lists, such as array_has, array_position, array_has_any and array_slice.
  * `bindQuantified` binds `x op ANY (list)` and `x op ALL (list)`, except for list literals, which
- * bind.ts handles. Both sides are converted to a common item type. An operand that is not a list
- * throws InvalidInput, but slices take texts too.
+ * bind.ts handles. Items of both sides are converted to a common type. Another type in place of a
+ * list throws InvalidInput, but array_slice takes texts too.
  */
 
 import { plainType } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Binds number literals, negation, casts, list literals and IS DISTINCT FROM. A number literal
- * keeps all its digits until its type is known (`numberLiteral`). An unknown cast throws
- * InvalidInput (`bindCast`), and so does a number or list that is too large. `typeForText` chooses
- * the unit of a literal time or timestamp.
+ * keeps all its digits until its type is known (`numberLiteral`). A cast between types that have
+ * none throws InvalidInput (`bindCast`), and so do a number out of range and a list literal of more
+ * than 100,000 items. `typeForText` chooses the unit of a literal time or timestamp.
  */
 import {
   type DataType,

@@ -1,7 +1,7 @@
 /**
- * Binds functions of dates and times that are made of others: date_diff, epoch and its like,
- * last_day, dayname and monthname, make_date and make_timestamp, to_timestamp. Arguments that do
- * not fit throw InvalidInput with their place.
+ * Binds functions that compute or build dates and times: date_diff, last_day, dayname and
+ * monthname, make_date and make_timestamp, to_timestamp, and epoch with epoch_ms, epoch_us and
+ * epoch_ns. Arguments that do not fit throw InvalidInput with their place.
  */
 import {
   type DataType,

@@ -1,8 +1,8 @@
 /**
  * `bindValue` binds an expression whose values will be written to a column, and converts it to the
- * column's type. A text in place of a number or a time is read as one. It throws InvalidInput if
- * the types do not match. A computed value that cannot be converted without loss is refused only
- * when its row is evaluated.
+ * column's type. A text literal for a column of numbers or times is read as one. It throws
+ * InvalidInput if the types do not match. A computed value that cannot be converted without loss is
+ * refused only when its row is evaluated.
  */
 import { type DataType, plainType, type Schema, typesEqual } from '../../arrow/index.ts';
 import { parseExact } from '../../values/index.ts';

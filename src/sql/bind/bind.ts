@@ -1,8 +1,8 @@
 /**
  * Binds a syntax tree to a schema: it resolves columns, checks types, inserts conversions and
- * computes constants. Long conditions and long IN lists are bound in steps, so that they do not
- * block the event loop. Unknown columns throw TableColumnNotFound, and types that do not fit
- * InvalidInput.
+ * computes constants. `bindTerms` and `prepareLists` bind long conditions and long IN lists in
+ * steps, so that they do not block the event loop. Unknown columns throw TableColumnNotFound, and
+ * types that do not fit throw InvalidInput.
  */
 import { DataType, Null as NullType, type Schema } from '../../arrow/index.ts';
 import { checkPattern } from '../evaluate/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Simplifies bound trees without changing their meaning. `fold` computes constants. Other functions
- * merge nested ANDs, negate conditions, and join `>=` and `<=` into a range. A constant whose
- * computation fails stays in the tree, so that only rows that need its value meet the error. A
- * literal that does not fit its explicit cast throws at once.
+ * merge nested ANDs and ORs, negate conditions, and join `>=` and `<=` into a range. A constant
+ * whose computation fails stays in the tree, so that only rows that need its value meet the error.
+ * A literal that does not fit its explicit cast throws at once.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { evaluateConstant } from '../evaluate/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `otherFunction` knows functions of other databases that this engine does not have. For the
- * message that refuses such a function, it returns what to write instead. Its table must not name a
- * function that this engine has.
+ * `otherFunction` returns what to write in place of a function of another database that this engine
+ * does not have, for the message that refuses it; undefined for a name that it does not know. Its
+ * table must not name a function that this engine has.
  */
 
 const OTHERS: Readonly<Record<string, string>> = {

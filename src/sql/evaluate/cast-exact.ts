@@ -1,6 +1,6 @@
 /**
  * Converts exact numbers to a numeric type, for casts (`fromExact`). Integers drop the fraction,
- * and decimals round half away from zero; a lossless cast refuses both. `inWidth` checks a whole
+ * and decimals round half away from zero; a lossless cast does neither. `inWidth` checks a whole
  * number against the range of a type. Both return undefined for a value that does not fit, but a
  * float becomes infinite instead, unless the cast is lossless. `exactOfValue` reads a column's
  * value as an exact number, or as null for NaN and infinities.

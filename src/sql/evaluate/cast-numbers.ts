@@ -1,8 +1,8 @@
 /**
  * `castNumbers` converts a whole column at once, if doubles hold every value exactly. It converts
  * integers and floats to integers or to float32, decimals to float64, and timestamps without a time
- * zone to days. It returns null for other casts and values. cast.ts then converts value by value,
- * and names a value that does not fit.
+ * zone to days. For all other casts and values it returns null, and cast.ts converts value by value
+ * and names a value that does not fit. A lenient cast to integers makes such a value null.
  */
 import { type DataType, Precision } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,9 @@
 /**
- * Converts text to values (`fromText`) and values to text (`textOf`), for casts. Both return
- * undefined if there is no such value or text, and throw InvalidInput for a time zone that the
- * runtime does not know. `misfitOf` explains why a text does not fit a type, for error messages.
+ * Converts a text to a value of a type (`fromText`), and a value to text (`textOf`), for casts.
+ * `fromText` returns undefined if the text does not fit the type, and `textOf` if the value has no
+ * text, such as bytes that are not UTF-8. For a timestamp whose time zone the runtime does not
+ * know, both throw InvalidInput. `misfitOf` tells an error message why a text does not fit a type,
+ * or how such texts are written.
  */
 import { type DataType, type Float, Precision } from '../../arrow/index.ts';
 import {

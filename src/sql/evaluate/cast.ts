@@ -1,8 +1,8 @@
 /**
- * `castColumn` converts a column to another type. Explicit casts drop the fraction for integers and
- * round for decimals; implicit casts must keep the value. A value that does not fit throws
- * InvalidInput, or becomes null in TRY_CAST; this also holds for the items of lists. `canCast`
- * tells which families of types can be converted.
+ * `castColumn` converts a column to another type. An explicit cast drops the fraction for an
+ * integer type and rounds for a decimal or float type. An implicit cast must keep the value. A
+ * value that does not fit throws InvalidInput, or becomes null in TRY_CAST; an item of a list does
+ * the same. `canCast` tells whether values of one family of types can be cast to another family.
  */
 
 import type { DataType } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `decimalColumn` computes `+ - * /` of whole columns of decimals. Sums and products use integer
- * kernels, for columns whose unscaled values fit 64 bits. Quotients are computed in doubles and
- * rounded half away from zero, for values that doubles hold exactly. In other cases, or if a row
- * would throw, it returns null, and evaluate-arithmetic.ts computes value by value.
+ * `decimalColumn` computes `+ - * /` with a decimal result over whole columns. Sums, differences
+ * and products use integer kernels, if all unscaled values fit 64 bits. Quotients are computed in
+ * doubles and rounded half away from zero, if doubles hold the values exactly. In all other cases,
+ * and if a row would throw, it returns null. evaluate-arithmetic.ts then computes value by value.
  */
 import type { Decimal } from '../../arrow/index.ts';
 import type { ArithmeticOperator } from '../parse/index.ts';

@@ -1,7 +1,8 @@
 /**
- * `onlyDictionary` returns the dictionary column that a bound tree depends on. It returns null if
- * the tree reads anything else. evaluate.ts then evaluates the tree once for each entry of the
- * dictionary, not once for each row.
+ * `onlyDictionary` returns the column that a bound tree reads, if this is the only one, and a
+ * top-level column of texts or of a dictionary type. Otherwise it returns null. If the data of the
+ * column has a dictionary, evaluate.ts can then evaluate the tree once for each entry, not once for
+ * each row.
  */
 import { DataType } from '../../arrow/index.ts';
 import { type Bound, type BoundColumn, childrenOf, familyOf } from '../typed/index.ts';

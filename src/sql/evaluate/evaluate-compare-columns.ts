@@ -1,6 +1,7 @@
 /**
- * `compareColumns` compares two columns row by row and returns a truth value per row, unknown where
- * either side is null. The rules are those of evaluate-compare.ts, which compares with a constant.
+ * `compareColumns` compares two columns row by row. It returns one truth value per row, which is
+ * unknown where either side is null. Values compare by the rules of evaluate-compare.ts, which
+ * compares a column with constants.
  */
 
 import type { CompareOperator } from '../parse/index.ts';

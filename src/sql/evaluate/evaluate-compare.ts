@@ -1,8 +1,8 @@
 /**
  * Compares a column with a constant (`compareWithConstant`) or with two bounds (`inRange`). The
- * result is a truth value for each row. Numbers of different types compare exactly. NaN equals NaN
- * and is the greatest number, and -0 equals 0. Text compares in the order of code points. Functions
- * on byte strings, such as `compareBytes`, serve other files too.
+ * result is one truth value per row, unknown for a null. Numbers of different types compare
+ * exactly. NaN equals NaN and is the greatest number, and -0 equals 0. Texts compare in the order
+ * of code points. Other files use the functions on byte strings too, such as `compareBytes`.
  */
 
 import type { CompareOperator } from '../parse/index.ts';

@@ -1,8 +1,9 @@
 /**
- * `isAmong` evaluates `column IN (constants)`: it compares with each constant of a short list and
- * looks values up by hash in a longer one. If the list holds a null, a row that is not found is
- * unknown. Columns of UTF-8 are looked up by their bytes, without making a string per row.
- * `prepareAmong` builds the hash table of a long list in steps.
+ * `isAmong` evaluates `column IN (constants)`. It compares with each constant of a short list (up
+ * to 4, or 12 for long columns of numbers), and looks values up by hash in a longer one. If the
+ * list holds a null, a row that is not found is unknown. In a column of UTF-8 bytes, texts are
+ * looked up by their bytes, without making a string per row. `prepareAmong` builds the hash table
+ * of a list of 8,192 constants or more in steps.
  */
 import { systemEnv } from '../../env.ts';
 import { drained } from '../../steps.ts';

@@ -1,8 +1,9 @@
 /**
- * Evaluates LIKE and ILIKE for each row, over UTF-8 bytes. A row without a value gives unknown.
- * `evaluateLike` does so at once, and `likeInSteps` lets other work run, because texts and patterns
- * may be long. Exact, prefix, suffix and contains patterns have fast loops. For other patterns, the
- * parts between % are searched from left to right. like-pattern.ts compiles the patterns.
+ * Evaluates LIKE and ILIKE for each row, over UTF-8 bytes. A null text or pattern gives unknown.
+ * `evaluateLike` does so at once, and `likeInSteps` in steps that let other work run, because texts
+ * and patterns may be long. Simple constant patterns, such as a prefix or a part of up to 64 bytes
+ * without _, have fast loops. For other patterns, the parts between % are searched from left to
+ * right. like-pattern.ts compiles the patterns.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';

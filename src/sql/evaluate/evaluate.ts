@@ -1,8 +1,9 @@
 /**
- * Evaluates a bound tree over a frame of rows into a column, at once (`evaluate`) or in steps that
- * let other work run in between (`evaluateInSteps`). An operand of AND, OR, CASE or COALESCE that
- * could fail is evaluated only for the rows that need it. Values that do not fit their type throw
- * InvalidInput, and so does too much memory. `evaluateConstant` computes a tree without columns.
+ * Evaluates a bound tree over a frame of rows into a column, in steps that let other work run in
+ * between (`evaluateInSteps`). An operand of AND, OR, CASE or COALESCE that could fail is evaluated
+ * only for the rows that need it. A value that does not fit its type throws InvalidInput, and so do
+ * values that take more memory than the frame has. `evaluateConstant` computes a tree without
+ * columns at once.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

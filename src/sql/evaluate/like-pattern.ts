@@ -1,8 +1,9 @@
 /**
- * Compiles LIKE patterns from their UTF-8 bytes. `compilePattern` does so at once.
- * `compiledInSteps` works in steps, because a pattern may come from a row and be very long.
- * `matches` tests a text against a compiled pattern; other functions look for one part of it. A
- * pattern that ends in its escape character throws InvalidInput, and so does a long part with _.
+ * Compiles LIKE patterns from their UTF-8 bytes: `compilePattern` at once, and `compiledInSteps` in
+ * steps, because a pattern may come from a row and be very long. They throw InvalidInput if the
+ * pattern ends in an escape character that escapes nothing, or if more than 1,000 bytes with _
+ * stand between two %. `checkPattern` throws the same without compiling. `matches` tests a text
+ * against a compiled pattern.
  */
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';

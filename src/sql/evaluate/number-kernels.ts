@@ -1,9 +1,8 @@
 /**
  * `NumberKernels` computes arithmetic, comparisons and logic over whole columns in WebAssembly with
- * 128-bit vectors, and counts and lists true rows. It owns the module and its memory, and copies
- * columns through it in blocks. `numberKernels` returns null for fewer than 1,024 rows or if the
- * module cannot be loaded; callers then use their own loops. The module is fast from the first row,
- * unlike a JavaScript loop that V8 has not compiled yet.
+ * 128-bit vectors. It also counts and lists true rows. It owns the module and its memory, and
+ * copies columns through it in blocks. `numberKernels` returns null for fewer than 1,024 rows, and
+ * if the module cannot be loaded; callers then use their own loops.
  */
 
 import { instantiate } from '../../wasm.ts';

@@ -1,7 +1,8 @@
 /**
  * `safeIntegers` computes `+ - * / %` of whole numbers that doubles hold exactly. If the result of
- * a row is not such a number, it returns null. A division by zero throws InvalidInput
- * (`divisionByZero`), unless the row has no value. `quotient` divides two of the numbers.
+ * a row is not such a number, it returns null; a division by zero throws InvalidInput
+ * (`divisionByZero`). Rows without a value cause neither. `quotient` divides two such numbers and
+ * truncates.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ArithmeticOperator } from '../parse/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Converts a column of truth values to the numbers of the true rows, or to their count. Unknown
- * counts as not true. `rowsWhere` may also return all other rows.
+ * Selects rows by truth values: `selectedRows` returns the numbers of the true rows, and
+ * `countSelected` how many there are. Unknown counts as not true. `rowsWhere` returns the true rows
+ * or all others, as numbers of rows or as the entries of a given list of rows.
  */
 import { TRUE } from '../typed/index.ts';
 import { numberKernels } from './number-kernels.ts';

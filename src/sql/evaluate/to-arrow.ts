@@ -1,9 +1,10 @@
 /**
- * `toVector` converts an evaluated column to an Arrow vector of a given type. A dictionary type
- * gives a vector of its plain values; within lists and structs, dictionaries stay dictionaries. A
- * value that does not fit the type throws InvalidInput, and a type that expressions cannot produce,
- * such as a view, Unsupported. It counts the memory of texts and lists against the request's budget
- * before it allocates them.
+ * `toVector` converts an evaluated column to an Arrow vector of a given type, whose range the
+ * numbers of the column must fit already. A dictionary type gives a vector of its plain values;
+ * within lists and structs, dictionaries stay dictionaries. An interval, or a value of a type of
+ * fixed size, that does not fit throws InvalidInput. A type that expressions cannot produce, such
+ * as a view, throws Unsupported. It counts the memory of texts and lists against the request's
+ * budget before it allocates them.
  */
 import {
   type Data,

@@ -1,7 +1,8 @@
 /**
- * Estimates how long a bound tree takes to evaluate, in comparisons of two numbers. `weightOf` is
- * for one row, and `workOf` for all rows of a frame. `isLight` tells whether a tree may be
- * evaluated without a break. These estimates decide the sizes of batch slices and evaluation steps.
+ * Estimates how long a bound tree takes to evaluate, in comparisons of two numbers: `weightOf` for
+ * one row, and `workOf` for all rows of a frame. `isLight` tells whether a tree may be evaluated
+ * without a pause; a tree with a regular expression never may. Scans choose the sizes of their
+ * slices by these estimates, and evaluation its pauses.
  */
 
 import { compileRegexp } from '../regexp/index.ts';

@@ -1,9 +1,9 @@
 /**
- * Computes date functions over whole columns of dates and timestamps without a time zone:
- * `fieldOfColumn` extracts fields, `truncatedColumn` truncates, and `movedColumn` adds intervals.
- * Within a call, results that depend only on the day are kept for up to 4,096 days, because many
- * rows fall on the same day. For other types, time zones, and values that a double does not hold
- * exactly, they return null, and dates.ts and intervals.ts compute value by value.
+ * Computes date functions over whole columns of dates, or of timestamps without a time zone:
+ * `fieldOfColumn` extracts fields, `numberedColumn` numbers units such as months, `truncatedColumn`
+ * truncates, and `movedColumn` adds intervals. A call keeps the results of up to 4,096 days,
+ * because many rows fall on the same day. For other columns, and for values or results that a
+ * double does not hold exactly, they return null; the callers then compute value by value.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * Computes two date functions row by row: extract (`extractField`) and date_trunc (`truncateTo`). A
- * timestamp with a time zone is read in that zone, except for its epoch. Lists such as
- * `DATE_FIELDS` have the accepted names, and `fieldName` resolves aliases. date-columns.ts computes
- * whole columns if it can.
+ * Creates the functions extract (`extractField`) and date_trunc (`truncateTo`) for one field or
+ * unit and one type. They read a timestamp with a time zone in that zone, except for its epoch. A
+ * truncated value out of range throws InvalidInput. Lists such as `DATE_FIELDS` have the accepted
+ * names, and `fieldName` resolves aliases. date-columns.ts computes whole columns if it can.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Computes the function levenshtein, the least number of characters to insert, remove or replace to
- * make one text into another. The time grows with the product of both lengths, so it works in
- * steps, and refuses texts of more than 16,384 characters.
+ * Computes the function levenshtein: the least number of characters (code points) to insert, remove
+ * or replace to make one text into another. The time grows with the product of both lengths. So it
+ * works in steps, and a text of more than 16,384 characters throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { RowFunction } from '../typed/index.ts';

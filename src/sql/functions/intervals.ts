@@ -1,7 +1,7 @@
 /**
- * Moves dates and timestamps by intervals, and negates and adds intervals. Months are added by the
- * calendar first, then days, both by the clock of the timestamp's time zone, and then nanoseconds;
- * dates move by months and days only. A date or timestamp out of range throws InvalidInput.
+ * Moves dates and timestamps by intervals, and negates and adds intervals. Months are added first,
+ * by the calendar, then days, both by the clock of the timestamp's time zone, and then nanoseconds.
+ * Dates move by months and days only. A date or timestamp out of range throws InvalidInput.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,8 @@
 /**
  * Computes the functions of lists (`LIST_FUNCTIONS`), such as array_has and array_length, and
  * comparisons with ANY and ALL (`quantified`). A null list gives null. A null inside a list equals
- * nothing, and makes the result of ANY and ALL unknown unless another item decides it.
+ * nothing, except that array_position finds it. It makes the result of ANY and ALL unknown, unless
+ * another item decides it.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { compareWithConstant } from '../evaluate/index.ts';

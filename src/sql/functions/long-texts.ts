@@ -1,6 +1,7 @@
 /**
- * Searches, trims and joins texts that may be very long, in steps that let other work run in
- * between. The functions of text in strings.ts and text-parts.ts use it.
+ * Searches and trims texts that may be very long, in steps that let other work run in between
+ * (`eachPlace`, `trimInSteps`), and joins many pieces to one text (`Joining`). `trim` trims at
+ * once. The functions of strings.ts and text-parts.ts are built on these.
  */
 import { finderInSteps } from '../texts/index.ts';
 import { STEP_UNITS } from './rows.ts';

@@ -1,7 +1,7 @@
 /**
- * Computes functions of numbers over whole columns. `overNumbers` serves columns whose values
- * doubles hold exactly, `overDoubles` serves columns of doubles, and `extremeOf` takes the greatest
- * or least of several columns. The results equal those of numbers.ts, which computes all other
+ * Computes functions of numbers over whole columns. `overNumbers` is for floats and for integers
+ * that doubles hold exactly, and `overDoubles` for doubles. `extremeOf` takes the greatest or least
+ * of several columns in each row. The results equal those of numbers.ts, which computes all other
  * cases value by value, such as decimals and integers beyond 2^53.
  */
 import type { DataType } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Computes the functions of numbers (`NUMBER_FUNCTIONS`). abs, negate, sign, floor, ceil, trunc and
- * round are exact for integers and decimals, and throw InvalidInput for a result that does not fit;
- * the binder has widened their operands to 64 bits or 38 digits. Others, such as sqrt and ln, work
- * on doubles. `EXTREME_FUNCTIONS` holds greatest and least, which take any type and skip nulls.
+ * round are exact for integers and decimals. The binder gives them results of 64 bits or 38 digits,
+ * and a result that does not fit throws InvalidInput. sqrt, ln and their like work on doubles.
+ * `EXTREME_FUNCTIONS` holds greatest and least, which skip nulls and take any type.
  */
 import { DataType, type Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

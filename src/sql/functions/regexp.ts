@@ -1,8 +1,8 @@
 /**
- * Computes the SQL functions of regular expressions (`REGEXP_FUNCTIONS`). regexp_like, regexp_match
- * and regexp_replace work as in DataFusion, and regexp_extract and regexp_extract_all as in DuckDB.
- * Long work is done in steps, which count against the request's budget; the budget throws when it
- * is used up. ../regexp/ does the matching, and its `compileRegexp` is exported from here too.
+ * Computes the SQL functions of regular expressions (`REGEXP_FUNCTIONS`), such as regexp_like and
+ * regexp_replace. Long work is done in steps. All work counts against the request's budget for
+ * regular expressions, which throws InvalidInput when it is used up. A group that the pattern does
+ * not have throws InvalidInput too. ../regexp/ does the matching.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,10 @@
 /**
  * Keeps the functions that a program registers for the SQL expressions of its own process.
- * `addFunction` registers a function and returns another that ends the registration;
- * `registeredFunction` finds one. Expressions call a function once for each row, with copies of
- * lists and bytes. A row with a null argument is null without a call. A result that does not fit
- * the declared type throws InvalidInput.
+ * `addFunction` registers a function and returns another that ends the registration. Expressions
+ * call a function once for each row, or once for a record batch if all arguments are constants. It
+ * gets copies of lists and bytes. A row with a null argument is null without a call. A result that
+ * does not fit the declared type throws InvalidInput, and an error of the function becomes
+ * InvalidInput, unless it is one of this package.
  */
 import { DataType, describeType } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

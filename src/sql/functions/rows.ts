@@ -1,8 +1,9 @@
 /**
  * Turns functions of single values into functions of whole columns, for the definitions of SQL
- * functions. Most are `strict`: the result is null if an argument is null. Rows of long texts are
- * computed in steps, so that the event loop is not blocked, and memory for long values is claimed
- * before they are made. `quicker` first tries a faster computation of the whole column.
+ * functions. A `strict` function gives null if an argument is null. It can compute rows of text in
+ * steps, so that the event loop is not blocked; `strictInSteps` is for values that take long each.
+ * Long texts and lists are counted as memory before they are read. `quicker` first tries a faster
+ * computation of the whole column.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -1,8 +1,9 @@
 /**
  * Computes the functions of text (`STRING_FUNCTIONS`), among them `||`, which also joins binaries.
- * Each is null if an argument is null. Lengths and positions count code points, as in SQL;
- * octet_length and bit_length count bytes and bits. Results that would be too long throw
- * InvalidInput. bind/bind-forms.ts builds concat, which skips nulls, from `||`.
+ * Each but concat_ws gives null if an argument is null. Lengths and positions count code points, as
+ * in SQL; octet_length and bit_length count bytes and bits. If repeat, lpad, rpad, replace or `||`
+ * would make a text of more than 16,777,216 UTF-16 units, it throws InvalidInput.
+ * bind/bind-forms.ts builds concat, which skips nulls, from `||`.
  */
 
 import type { DataType } from '../../arrow/index.ts';

@@ -1,6 +1,7 @@
 /**
- * Computes translate, overlay, string_split and slices of texts (`TEXT_PART_FUNCTIONS`). Characters
- * are code points. Long texts are processed in steps.
+ * Computes translate, overlay and string_split (`TEXT_PART_FUNCTIONS`), and slices of texts
+ * (`textSlice`). Characters are code points. translate and string_split process long texts in
+ * steps.
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
- * Computes functions of dates and times beside extract and date_trunc: the number of a unit that a
- * time is in (`unitNumber`), whose differences date_diff gives, a field of a duration
- * (`spanField`), names of days and months, and dates and timestamps made of numbers. A date that
- * the calendar does not have throws InvalidInput.
+ * Computes functions of dates and times besides extract and date_trunc. `unitNumber` numbers the
+ * unit that a time is in; date_diff is the difference of two such numbers. `spanField` gives a
+ * field of a duration. Others give names of days and months, make dates and timestamps of numbers,
+ * and multiply intervals. A date or time that does not exist throws InvalidInput, and so does an
+ * interval out of range.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

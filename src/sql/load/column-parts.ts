@@ -1,6 +1,6 @@
 /**
- * Reads the truth values of a boolean column (`truthOf`), and extracts one member of a struct
- * column (`memberOf`), which is null wherever the struct is null.
+ * `truthOf` returns the truth values of a boolean column. `memberOf` returns one member of a struct
+ * column, by its index; it is null wherever the struct is null.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, columnOf, FALSE, reader, TRUE, UNKNOWN, type Value } from '../typed/index.ts';

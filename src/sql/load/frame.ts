@@ -1,9 +1,9 @@
 /**
  * Defines `Frame`, the rows that an expression is evaluated over. The usual one, `BatchFrame`,
- * loads the columns of a batch on first use; others select rows of a frame, hold the entries of a
- * dictionary, or have one row for computing a constant. `_rowid` and `_rowoffset` throw
- * InvalidInput if the caller gave no row numbers. `StepMeter` tells when an evaluation in steps
- * should yield.
+ * loads each column of a record batch on first use. Others are rows selected from a frame, the
+ * entries of a dictionary, or one row to compute a constant. In a `BatchFrame`, `_rowid` and
+ * `_rowoffset` throw InvalidInput if the caller gave no row numbers. `StepMeter` tells when an
+ * evaluation in steps should yield.
  */
 import { type Data, DataType, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

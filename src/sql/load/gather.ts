@@ -1,6 +1,7 @@
 /**
- * Picks rows of an evaluated column by number, in any order (`gather`), and joins pieces of one
- * column (`concatenate`). The joined column has the form of its pieces if all have the same.
+ * `gather` picks rows of an evaluated column by number, in any order. `concatenate` joins pieces of
+ * one column. It copies whole arrays if all pieces have the same form and kind of array, and
+ * otherwise goes value by value.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { MOST_COLUMN_BYTES, spanOf } from '../texts/index.ts';

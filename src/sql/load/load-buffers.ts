@@ -1,8 +1,8 @@
 /**
  * Converts the Arrow buffers of flat types to arrays that evaluation loops over, without copying if
- * the layout allows. There is one function for each kind, such as `loadNumbers` for numbers or
- * `loadSpans` for texts. They throw Unsupported for offsets beyond 2 GiB, and for views with more
- * bytes of values. load.ts handles nested types.
+ * the layout allows. There is one function for each kind, such as `loadNumbers`, or `loadBytes` for
+ * texts and binaries. Offsets beyond 2 GiB throw Unsupported, and so do views whose values have
+ * more bytes together. load.ts handles booleans, nested types and dictionaries.
  */
 import { type Data, DataType, type Decimal, type Interval, Precision } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

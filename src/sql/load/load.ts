@@ -1,9 +1,9 @@
 /**
  * `loadColumn` converts Arrow data, nested types included, to the columns that expressions are
- * evaluated over. Dictionary columns become plain values; `dictionaryParts` instead returns the
- * entries and each row's index, and `dictionaryRows` the indices alone. It throws Unsupported for
- * offsets beyond 2 GiB and for types that expressions cannot read. load-buffers.ts reads the
- * buffers of flat types.
+ * evaluated over. A dictionary column becomes plain values. `dictionaryParts` instead returns its
+ * entries, with a null after them, and the entry of each row; `dictionaryRows` returns only the
+ * entry of each row. Offsets beyond 2 GiB and types that expressions cannot read throw Unsupported.
+ * load-buffers.ts reads the buffers of flat types.
  */
 import { type Data, DataType, type Dictionary, type Union } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * `FromParser` parses the FROM clauses of one statement. `joined` parses one of the items that
- * commas separate: tables with their versions and aliases, queries in parentheses, and joins.
- * Unsupported forms, such as LATERAL, and too many tables throw InvalidInput. `QueryParser` is the
- * part of the statement's parser that it calls.
+ * commas separate: a table with its version and alias, a query in parentheses, or joins of these.
+ * Unsupported forms, such as LATERAL, and more than 32 tables in a statement throw InvalidInput.
+ * `QueryParser` is the part of the statement's parser that it calls.
  */
 
 import type { Parser } from './parser.ts';

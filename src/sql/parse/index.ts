@@ -1,10 +1,10 @@
 /**
- * Parses SQL text by PostgreSQL's grammar, in time linear in the text: an expression
- * (`parseExpression`), an expression of a statement, in which aggregates may occur and queries may
- * not (`parseTerm`), or a SELECT (`parseStatement`). What cannot be read or is not supported throws
- * InvalidInput with its position. Also exports the trees, their formatting as SQL, errors with
- * positions, keywords, and the mapping of names to types. bind/ resolves columns, functions and
- * types.
+ * Parses SQL text, by PostgreSQL's grammar with a few additions, in time linear in the text.
+ * `parseExpression` parses an expression, `parseTerm` an expression of a statement, in which
+ * aggregates may occur and queries may not, and `parseStatement` a SELECT. Text that cannot be read
+ * or is not supported throws InvalidInput with its position. Also exports the trees, their
+ * formatting as SQL, errors with positions, keywords, and the mapping of names to types. bind/
+ * resolves columns and functions.
  */
 
 import { Parser } from './parser.ts';

@@ -1,8 +1,8 @@
 /**
  * `Parser` parses the operators of an expression by precedence climbing, with PostgreSQL's
  * precedence; primary.ts parses the operands. Text that it cannot read throws InvalidInput with its
- * position. It bounds how deep an expression nests and how many literals the IN lists of a text
- * have. The other files of parse/ read single words, marks and subqueries through its methods.
+ * position, and so do more than 500 nested levels, or more than 200,000 literals in the IN lists of
+ * a text. The other files of parse/ read single words, marks and subqueries through its methods.
  */
 
 import { parsePrimary } from './primary.ts';

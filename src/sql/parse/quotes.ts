@@ -1,8 +1,9 @@
 /**
  * Scans quoted SQL text, and returns its value and where it ends. `scanQuote` reads '..', E'..',
  * ".." and `..`, `scanUnicodeQuote` reads U&'..' and U&"..", and `scanDollarQuote` reads
- * $tag$..$tag$. As in PostgreSQL, parts of one string on several lines are joined. An unclosed
- * quote, an invalid escape, and a placeholder such as $1 throw InvalidInput.
+ * $tag$..$tag$. As in PostgreSQL, parts of one string in single quotes on several lines are joined.
+ * An unclosed quote and an invalid escape throw InvalidInput, and so does a placeholder such as $1
+ * in `scanDollarQuote`.
  */
 
 import { APOSTROPHE, isBlank, skipBlanks } from './blanks.ts';

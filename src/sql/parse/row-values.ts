@@ -1,9 +1,9 @@
 /**
- * Parses what follows a row of several values, `(a, b)`: IN with rows or a query, or a comparison
- * with another row (`parseRowCondition`). A condition on rows becomes conditions on their values.
- * Rows are equal if all their values are; otherwise the first values that differ decide their
- * order. Rows of different lengths throw InvalidInput, and so do rows in any other place.
- * `parseQuantifiedQuery` parses the query of ANY and ALL.
+ * `parseRowCondition` parses a condition on a row of several values, such as `(a, b) IN (..)` or
+ * `(a, b) < (c, d)`, from the first comma on. It becomes conditions on the values, except IN with a
+ * query, which keeps the row. Rows are equal if all their values are; otherwise the first values
+ * that differ decide the order. Written rows of different lengths throw InvalidInput, and so does a
+ * row in any other place. `parseQuantifiedQuery` parses the query of ANY and ALL.
  */
 import type { Parser } from './parser.ts';
 import { refuseUnsupported } from './refusals.ts';

@@ -1,9 +1,9 @@
 /**
  * `parseSpecialCall` parses calls that have a grammar of their own, such as CAST, EXTRACT,
- * POSITION, SUBSTRING and TRIM, and EXISTS with its query. It returns undefined where the keyword
- * begins no such call. It throws InvalidInput for calls that are not supported, such as GROUPING,
- * ROW and those of XML. calls.ts parses ordinary calls. Beside it stand operators that become calls
- * (`operatorCall`), SIMILAR TO and BETWEEN SYMMETRIC.
+ * POSITION, SUBSTRING and TRIM, and in statements EXISTS with its query. It returns undefined where
+ * the keyword begins no such call. Calls that are not supported, such as ROW, TREAT and those of
+ * XML, throw InvalidInput. calls.ts parses ordinary calls. `operatorCall` and the functions beside
+ * it parse operators that become calls, SIMILAR TO and BETWEEN SYMMETRIC.
  */
 
 import { parseArguments } from './calls.ts';

@@ -1,7 +1,7 @@
 /**
- * Throws and formats the errors of SQL expressions, which tell the position in the user's text.
- * Their code is InvalidInput unless another is given. `checked` adds the position to the
- * InvalidInput that a check throws.
+ * Throws and formats the errors of SQL text. `refuse` throws an error with a message and, if it is
+ * given, a position in the user's text. The code is InvalidInput unless the caller gives another.
+ * `checked` adds a position to the InvalidInput that a check throws.
  */
 import { DirspaceError, type ErrorCode, isDirspaceError } from '../../errors.ts';
 

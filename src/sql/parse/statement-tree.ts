@@ -1,6 +1,6 @@
 /**
  * Defines `Statement`, the syntax tree of a SELECT, with its queries, items and tables. It is plain
- * data, as `Expression` is: names are as written, and statements/ resolves them.
+ * data, as `Expression` is. Names are kept as they are written; statements/ resolves them.
  */
 import type { Expression, OrderItem, WindowSpec } from './tree.ts';
 

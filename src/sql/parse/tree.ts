@@ -2,8 +2,8 @@
  * Defines `Expression`, the syntax tree that the parser builds from a text. The tree is plain data
  * that can be serialised as JSON. Names of columns keep their case; names of functions and types
  * are in lower case. PostgreSQL's short names of types are written out: `int8` is `bigint`. A
- * comparison such as `= ANY` is a call, and `QUANTIFIED` matches the name of such a call. bind/
- * resolves all names against a schema.
+ * comparison with ANY or ALL of a list is a call, whose name `QUANTIFIED` matches. bind/ resolves
+ * the names of columns, functions and types.
  */
 
 import type { Statement } from './statement-tree.ts';

@@ -1,8 +1,8 @@
 /**
  * Parses the clauses after the arguments of an aggregate or window function: FILTER (`parseFilter`)
  * and OVER (`parseOver`). `parseWindow` parses a window in parentheses, of OVER or of the WINDOW
- * clause, and throws InvalidInput for frames that are not supported. `parseOrder` parses ORDER BY
- * in windows and calls, and `parseOrderItems` that of statements.
+ * clause, and throws InvalidInput for a frame that is not supported. `parseOrder` parses ORDER BY
+ * with its items, and `parseOrderItems` the items alone.
  */
 
 import type { Parser } from './parser.ts';

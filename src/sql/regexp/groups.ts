@@ -1,8 +1,8 @@
 /**
  * `GroupSearch` finds the positions of a match's groups, once the start and end of the match are
  * known. It tries the program's paths in order of priority, each instruction at most once per
- * position. It works in steps: `goOn` returns null if it is not done. A match that is too long for
- * the program throws InvalidInput.
+ * position. It works in steps: `goOn` returns null if it is not done. If the instructions times the
+ * positions of the match exceed 2^26, `begin` throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { ASSERT, CHAR, holds, MATCH, type Program, SPLIT } from './program.ts';

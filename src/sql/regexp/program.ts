@@ -2,8 +2,8 @@
  * `programsOf` compiles a parsed pattern to two programs of a nondeterministic automaton, one that
  * reads forward and one that reads backward. The backward program records no positions of groups.
  * Characters that the pattern does not tell apart form one class (`Alphabet`). A pattern that needs
- * too many instructions or classes throws InvalidInput. `holds` evaluates an assertion between two
- * characters.
+ * more than 4,096 instructions or 1,024 classes throws InvalidInput. `holds` evaluates an assertion
+ * between two kinds of characters.
  */
 import { type PointSet, words } from './code-points.ts';
 import { type Assertion, type Node, type ParsedPattern, refusePattern } from './syntax.ts';

@@ -1,8 +1,9 @@
 /**
- * Searches texts with the automata of a pattern. `Matcher` tells whether UTF-8 text has a match,
- * and `Searcher` finds the positions of matches and their groups in a string. The match is the
- * leftmost one; at the same start, earlier branches win. Both work in steps and report the work of
- * each. A search that takes too much work throws InvalidInput.
+ * Searches texts with the automata of a pattern. `Matcher` tells whether UTF-8 text has a match.
+ * `Searcher` finds the positions of the first match or of all matches in a string, and of their
+ * groups. A match begins as far left as possible; of those with the same start, earlier branches
+ * win. Both work in steps and report the work of each step. A search that takes too much work
+ * throws InvalidInput.
  */
 import { Automaton, DEAD } from './automaton.ts';
 import { GroupSearch } from './groups.ts';

@@ -1,9 +1,9 @@
 /**
  * `parsePattern` parses regular expressions in the syntax of DataFusion's engine (Rust's regex
- * crate). This is the syntax of Perl without back-references and look-around. Classes such as \d
- * cover all of Unicode, and `$` is the end of the text unless the flag m is set. The size of a
- * pattern is limited, so that compiling it is fast. A refused pattern throws InvalidInput with the
- * reason.
+ * crate), which is like that of Perl without back-references and look-around. Classes such as \d
+ * cover all of Unicode, and `$` is the end of the text unless the flag m is set. A pattern has at
+ * most 1,000 UTF-16 units, so that compiling it is fast. A refused pattern throws InvalidInput with
+ * the reason.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,9 +1,9 @@
 /**
  * `countCompared` counts the rows of a column that match a comparison with a constant, straight
  * from the Arrow buffers. For numbers stored as doubles or signed 64-bit integers it takes any
- * operator, and for texts and binaries with 32-bit offsets = and <>. It returns null in all other
- * cases, for example for columns with nulls, dictionaries, large or view types, or without
- * WebAssembly. The caller then counts by evaluating the condition.
+ * operator, and for texts and binaries with 32-bit offsets = and <>. It returns null if it cannot
+ * count, for example for columns with nulls, dictionaries, large or view types, for NaN, or without
+ * WebAssembly. The caller then evaluates the condition.
  */
 import { type Data, DataType } from '../../arrow/index.ts';
 import type { CompareOperator } from '../parse/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `selectCompared` returns the rows of a column that match a comparison with a constant, without
  * evaluating a tree. It takes numbers held as doubles with any operator but <>, and texts with =.
- * The column must have no nulls and no dictionary. For anything else it returns null, and
- * expression.ts evaluates the tree. `nextBelow` returns the greatest double below another.
+ * It returns null for anything else, and also for nulls or a dictionary in the column, for NaN and
+ * for the empty text; expression.ts then evaluates the tree. `nextBelow` returns the greatest
+ * double below another.
  */
 import { DataType } from '../../arrow/index.ts';
 import { lastFour, packed } from '../evaluate/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Searches for a text within another in linear time. `finderOf` returns a finder of one needle, and
- * `finderInSteps` prepares it in steps. Needles of up to 64 UTF-16 units are searched by the
- * runtime's own function, longer ones by Knuth-Morris-Pratt (`LongNeedle`, which also searches
+ * Searches for a text within another in linear time. `finderOf` returns a finder of one needle;
+ * `finderInSteps` prepares a long needle in steps. Needles of up to 64 UTF-16 units are searched by
+ * the runtime's own function, longer ones by Knuth-Morris-Pratt (`LongNeedle`, which also searches
  * bytes).
  */
 

@@ -1,8 +1,8 @@
 /**
- * `foldedInSteps` converts UTF-8 text to lower case for comparisons that ignore case, in steps that
- * let other work run. It converts pure ASCII byte by byte. The lower case of some characters, such
- * as a final sigma, depends on their neighbours, so other text is cut only where no character
- * depends on the next.
+ * `foldedInSteps` converts UTF-8 text to lower case, for comparisons that ignore case, in steps
+ * that let other work run. It converts ASCII byte by byte. The lower case of some characters, such
+ * as a final sigma, depends on their neighbours; so text with other characters is cut only where no
+ * character depends on the next.
  */
 import { isContinuation } from '../../bytes.ts';
 

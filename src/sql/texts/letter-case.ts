@@ -1,8 +1,8 @@
 /**
  * `inOneCase` converts a column of texts to lower or upper case, with the results of the runtime's
- * own functions. If a letter's counterpart has as many bytes, it changes the bytes, many at once;
- * it converts other texts one by one. It returns null for columns that it does not convert, such as
- * those of more than 4 MiB (`MOST_AT_ONCE`); the caller then converts them.
+ * own functions. If each letter of a text has a counterpart with as many bytes, it replaces the
+ * bytes in a copy; other texts are converted one by one. It returns null for columns that it does
+ * not convert, such as those of more than 4 MiB (`MOST_AT_ONCE`); the caller then converts them.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import type { BytesColumn } from '../typed/index.ts';

@@ -1,8 +1,8 @@
 /**
- * Reads and changes the layout of text columns for functions that work on their bytes. Texts are
- * copied so that they lie one after the other (`gathered`), or a new column is written in that way
- * (`TextWriter`); both claim their memory from the request's budget. A column's values have at most
- * `MOST_COLUMN_BYTES` bytes.
+ * Reads and changes the layout of text columns, for functions that work on their bytes. `gathered`
+ * copies the texts one after the other if they lie far apart. `TextWriter` writes a new column in
+ * that way. Both claim the memory of the copy from the request's budget. A column's values have at
+ * most `MOST_COLUMN_BYTES` bytes.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

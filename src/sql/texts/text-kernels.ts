@@ -2,8 +2,9 @@
  * `TextKernels` processes the bytes of many texts in WebAssembly with 128-bit vectors. It changes
  * the case of ASCII letters, counts code points, finds bytes that are not ASCII, and finds the
  * texts that contain a part of up to 64 bytes. It owns the module and its memory, and copies
- * columns through it in blocks. `textKernels` returns null if the module cannot be loaded; callers
- * then use their own loops.
+ * columns through it in blocks; `contains`, `highs` and `points` return false if one text is longer
+ * than a block. `textKernels` returns null if the module cannot be loaded. Callers then use their
+ * own loops.
  */
 
 import { instantiate } from '../../wasm.ts';

@@ -1,7 +1,7 @@
 /**
  * Defines `Bound`, the expression tree that bind/ builds and evaluate/ computes: names are
- * resolved, every node has a type, and conversions are explicit. It also tells what lies below a
- * node, and whether evaluating a tree may throw for some rows (`canFail`).
+ * resolved, every node has a type, and conversions are explicit. `childrenOf` returns the nodes
+ * directly below a node, and `canFail` tells whether evaluating a tree may throw for some rows.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

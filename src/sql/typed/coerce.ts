@@ -1,7 +1,9 @@
 /**
- * `coerce` converts an operand to a type, and `commonType` finds a type that holds several. A
- * literal takes the type of the other operand; anything else is cast. A conversion that would lose
- * something throws InvalidInput, unless a rule at `coerce` allows the loss. Other functions build
+ * `coerce` converts an operand to a type, and `commonType` finds a type that holds several
+ * operands. A literal becomes a literal of the type if the type can hold it; other operands are
+ * cast. In the default mode, a conversion that would lose something throws InvalidInput: for a
+ * literal at once, otherwise when the row is evaluated. But a number written with a point may
+ * become the nearest float, and a decimal beside a float the nearest double. Other functions build
  * literals, compare types, and name operands in messages.
  */
 import {

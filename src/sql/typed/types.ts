@@ -1,8 +1,8 @@
 /**
  * Classifies Arrow types for expressions. Each type belongs to a family, such as int or text, by
- * which the binder decides what an operator accepts. Functions return the name of a type for
- * messages and parts of it, such as its range, scale, unit or time zone. A time zone that the
- * runtime does not know throws InvalidInput.
+ * which the binder decides what an operator accepts. Other functions return the name of a type for
+ * messages, or parts of it, such as its range, scale, unit or time zone. `clockZoneOf` throws
+ * InvalidInput for a time zone that the runtime does not know.
  */
 import {
   Binary,

@@ -1,7 +1,7 @@
 /**
- * `exactText` writes a value of a list, struct or map as JSON text, so that texts can be compared
- * in place of values. Equal values of one type have equal texts, and different values different
- * ones; both zeros count as one value, and so do all NaNs.
+ * `exactText` writes a value, such as a list, struct or map, as JSON text, so that texts can be
+ * compared in place of values. Equal values of one type have equal texts, and different values
+ * different ones. Both zeros count as one value, and so do all NaNs.
  */
 import type { Value } from './column.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Defines `Accumulator`, the state of one aggregate over all groups of a statement. `Aggregate` is
- * the description from which accumulators.ts creates one. The file also has helpers for the
- * implementations. `resultOf` runs the last part of an aggregate in steps.
+ * the description from which accumulators.ts creates one. `resultOf` computes the results of a
+ * range of groups in steps. The other functions are helpers for the implementations.
  */
 import { bitmapBytes, type Data, type DataType, makeData, setBit } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';

@@ -1,7 +1,7 @@
 /**
  * `accumulator` creates the state of an aggregate, which takes rows and returns the results of
- * groups. Counts are implemented here, and other aggregates in other files of this folder: sums.ts
- * computes sums and means, for example, and bounds.ts least and greatest values. If the result
+ * groups. Counts are implemented here, and other aggregates in other files of this folder; for
+ * example, sums.ts computes sums and means, and bounds.ts least and greatest values. If the result
  * depends on an ORDER BY within the call, collections.ts keeps the rows and orders them.
  * execute/group.ts creates the state of distinct-words.ts.
  */

@@ -1,7 +1,8 @@
 /**
  * `aggregateOf` describes a planned call of an aggregate for its accumulator. `columnsOfCall` lists
  * the expressions whose columns the accumulator takes: the arguments that differ from row to row,
- * and then the keys of ORDER BY. plan/functions.ts has checked the call before.
+ * and then the keys of ORDER BY, except for quantiles. plan/functions.ts has checked the call
+ * before.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';

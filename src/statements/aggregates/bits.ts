@@ -1,7 +1,7 @@
 /**
- * `Bits` computes bit_and, bit_or and bit_xor of whole numbers of any width. 64-bit values are
- * combined as two words of 32 bits. Narrower values are sign-extended, so the result has the type
- * of the argument.
+ * `Bits` computes bit_and, bit_or and bit_xor of the whole numbers of each group, of any width.
+ * Each value is combined as 64 bits, in two words of 32 bits. Nulls are left out; a group without
+ * values gives null.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, validityOf } from '../../sql/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `bounds` creates the accumulator of the least or greatest value of each group. Floats, integers
- * except those of uint64, timestamps, durations, texts and bytes have fast implementations; other
- * types are compared value by value. NaN is above all other numbers.
+ * `bounds` creates the accumulator of the least or greatest value of each group. Nulls are left
+ * out. Floats, integers except those of uint64, timestamps, durations, texts and bytes have fast
+ * implementations; values of other types are compared one by one. NaN is above all other numbers.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * Implements aggregates that choose one value of each group. `AnyValue` takes the first that is not
  * null. `EndValue` computes first and last, which may be null. `ValueAtBound` computes arg_min and
- * arg_max, the value of the row where another value is least or greatest. Rows count in the order
- * in which they are added; for an ORDER BY, collections.ts adds them in that order.
+ * arg_max: the value of the first row where another value is least or greatest, without rows where
+ * either is null. Rows count in the order in which they are added; for an ORDER BY, collections.ts
+ * adds them in that order.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, compareValues, reader, type Value, validityOf } from '../../sql/index.ts';

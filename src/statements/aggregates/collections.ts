@@ -1,9 +1,10 @@
 /**
  * `Collections` implements the aggregates that need all values of a group at its end: string_agg,
  * array_agg and quantile_disc. It also serves aggregates whose result depends on an ORDER BY within
- * the call, such as sums of floats, and gives another accumulator the rows in that order. Values
- * stay in the columns in which they came; only their places (batch and row) are sorted, in short
- * steps. A string_agg of 2 GiB of text or more throws InvalidInput.
+ * the call, such as sums of floats: it gives another accumulator the rows in that order. It keeps
+ * the columns of values, and sorts only the places of rows (batch and row), in steps. If string_agg
+ * would make more than 2^31 - 1 bytes of text for the groups of one result batch, it throws
+ * InvalidInput.
  */
 import {
   columnsOf,

@@ -1,8 +1,9 @@
 /**
  * `DistinctWords` counts the distinct values of a column over all rows, exactly, for statements
- * without groups. It takes numbers, booleans, dates and times as two 32-bit words each. It splits
- * values by their hashes into 256 parts, so that a part fits a processor's cache. When a part is
- * full, it removes repeats from it.
+ * without groups. Nulls are left out. It takes values that fit two 32-bit words: booleans,
+ * integers, floats, dates, times, timestamps and durations. It splits the values by their hashes
+ * into 256 parts. When a part is full, it removes repeats from it, and enlarges it if more than
+ * half is left.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, validityOf } from '../../sql/index.ts';

@@ -1,7 +1,7 @@
 /**
  * `GroupedRows` keeps which group each collected row belongs to, batch by batch, and sorts the
- * places of the rows by group, in steps. `counted` leaves out the rows of a batch that do not
- * count. collections.ts and quantiles.ts keep the values.
+ * places of the rows by group, in steps. `counted` leaves out the rows of a batch that count in no
+ * group. collections.ts and quantiles.ts keep the values themselves.
  */
 import type { RowPlaces } from './row-places.ts';
 

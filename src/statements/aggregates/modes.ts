@@ -1,7 +1,8 @@
 /**
- * `Modes` finds the most frequent value of each group. Of several it takes the one that came first,
- * and a group without a value gets null. Distinct values are kept in memory, not rows. `reserve`
- * makes room for the values of a batch in steps.
+ * `Modes` finds the most frequent value of each group. If several are equally frequent, it takes
+ * the one that came first; a group without values gives null. It keeps the distinct values in
+ * memory, and how often each occurs in a group, not the rows. `reserve` makes room for the values
+ * of a batch in steps.
  */
 
 import type { DataType } from '../../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
  * `PairStatistics` computes correlation, covariances and the aggregates of linear regression, such
  * as regr_slope. Each takes two numbers, first y and then x. Rows with a null in either are left
- * out. Means and sums of products are updated row by row by Welford's method. A result that has no
+ * out. Means and sums of products are updated row by row, by Welford's method. A result that has no
  * value, such as a slope where all x are equal, is null, as in PostgreSQL.
  */
 import type { DataType } from '../../arrow/index.ts';

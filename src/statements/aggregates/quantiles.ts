@@ -1,7 +1,7 @@
 /**
- * `Quantiles` computes medians and other continuous quantiles of numbers, as doubles. All values of
- * a group are kept until its end, and sorted in steps. collections.ts implements quantile_disc,
- * which picks a value.
+ * `Quantiles` computes medians and other continuous quantiles of numbers, as doubles. Nulls are
+ * left out. All values of a group are kept until its end, and then sorted in steps. collections.ts
+ * implements quantile_disc, which picks one of the values.
  */
 import { type Data, type DataType, Float64, makeData } from '../../arrow/index.ts';
 import { type Column, validityOf } from '../../sql/index.ts';

@@ -1,7 +1,8 @@
 /**
- * Picks rows of several batches by their places, each a batch and a row in it, so that sorts and
- * joins move numbers instead of rows. Whole rows or single columns are copied into batches in the
- * order of the places, in steps. `partitioned` sorts places by the groups of their rows.
+ * Picks rows of several batches by their places, so that sorts and joins move numbers instead of
+ * rows. A place is the number of a batch and of a row in it. `placedRows` copies whole rows into
+ * batches in the order of the places, and `columnsInOne` each column into one piece; both work in
+ * steps. `partitioned` sorts places by the groups of their rows.
  */
 import {
   columnsOf,

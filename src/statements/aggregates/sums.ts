@@ -1,7 +1,7 @@
 /**
- * Accumulates sums, averages and deviations of groups. Integers and decimals are added exactly, and
- * doubles row by row; averages are doubles, and variances are computed by Welford's method. A sum
- * that its type cannot hold throws InvalidInput.
+ * Accumulates sums, averages, variances and standard deviations of groups. Integers and decimals
+ * are added exactly, and floats as doubles, row by row. Averages are doubles; variances are
+ * computed by Welford's method. A sum that its type cannot hold throws InvalidInput.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

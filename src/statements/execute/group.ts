@@ -1,8 +1,9 @@
 /**
- * `groupedRows` groups rows by keys and computes their aggregates, with FILTER and DISTINCT. The
- * keys of all groups and the states of their aggregates are kept in memory. Rows are not kept,
- * except values that aggregates such as array_agg collect. Without keys all rows form one group,
- * even if there are none.
+ * `groupedRows` groups rows by keys and computes their aggregates, with FILTER and DISTINCT. It
+ * keeps the keys of all groups and the states of their aggregates in memory. It does not keep the
+ * rows, except the values that aggregates such as array_agg collect. Without keys all rows form one
+ * group, even if there are none. With GROUPING SETS it computes the groups of each set of keys in
+ * the same pass.
  */
 import {
   columnsOf,

@@ -1,6 +1,8 @@
 /**
- * `relationOf` carries out a plan and returns its rows batch by batch. An inner join keeps the side
- * in memory that is estimated to have fewer rows.
+ * `relationOf` carries out a plan and returns its rows, batch by batch. An inner join keeps the
+ * side in memory that is estimated to have fewer rows. A semi or anti join by keys alone keeps the
+ * keys of the right side, or the rows of the left side if these are estimated to be less than half
+ * as many. Other joins keep the right side.
  */
 
 import { isHalf, type Plan, rowsOf } from '../steps/index.ts';

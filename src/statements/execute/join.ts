@@ -1,9 +1,9 @@
 /**
- * `joinedRows` joins two relations by their keys. All rows of one side are kept in memory, and
- * those of the other stream past it. Rows with a null among their keys have no partner. Without
- * keys every row of one side is paired with every row of the other. Pairs have to fulfil the
- * condition of the step as well. Left and full joins add rows without a partner, with nulls in
- * place of one.
+ * `joinedRows` joins two relations by their keys. It keeps all rows of one side in memory, and
+ * those of the other side stream past them. A row with a null among its keys has no partner.
+ * Without keys every row of one side can be a partner of every row of the other. A pair must also
+ * fulfil the condition of the step. Left and full joins add rows without a partner, with nulls in
+ * place of one. Semi and anti joins return rows of the left side alone.
  */
 import {
   batchBytes,

@@ -1,8 +1,9 @@
 /**
- * Evaluates IN and EXISTS with a subquery, which a plan holds as a mark step. `markedRows` passes
- * the rows of the left side on with one more column: true where the right side has a row with equal
- * keys, and otherwise false, or null where a null among the values of IN leaves it open, as in SQL.
- * Memory holds the distinct keys of the right side; the rows of the left side stream past them.
+ * Evaluates IN and EXISTS with a subquery, which a plan holds as a mark step. `markedRows` returns
+ * the rows of the left side with one more column. It is true where the right side has a row with
+ * equal keys, null where a null on either side of IN leaves it open, as in SQL, and otherwise
+ * false. Memory holds the distinct keys of the right side; the rows of the left side stream past
+ * them.
  */
 import {
   type Data,

@@ -1,7 +1,7 @@
 /**
- * Finds the pairs of rows that a join has to look at, a batch of pairs at a time. `KeyPairs` pairs
- * the rows whose keys are equal, and `AllPairs` pairs every row with every other. join.ts applies
- * the conditions of the join.
+ * Finds the pairs of rows that a join has to check, some at a time. `KeyPairs` pairs the rows whose
+ * keys are equal, and `AllPairs` pairs each row of one side with every row of the other. join.ts
+ * applies the conditions of the join to the pairs.
  */
 import { BATCH_ROWS } from './relation.ts';
 

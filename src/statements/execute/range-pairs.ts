@@ -1,8 +1,8 @@
 /**
- * `SortedRows` finds the pairs of a join without keys whose condition compares numbers, dates or
- * times of both sides by order, such as `a.t BETWEEN b.start AND b.end`. It sorts the rows of the
- * side that is kept in memory, so that each row of the other side is paired only with one range of
- * them. No pair outside the range fulfils the condition; join.ts checks the pairs within.
+ * `SortedRows` finds pairs for a join without keys whose condition compares numbers, dates or times
+ * of both sides by order, such as `a.t BETWEEN b.start AND b.end`. It sorts the rows of the side
+ * that is kept in memory, so that each row of the other side is paired only with one range of them.
+ * No pair outside the range fulfils the condition; join.ts checks the pairs inside.
  */
 import {
   Field,

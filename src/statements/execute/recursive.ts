@@ -1,8 +1,8 @@
 /**
- * `recursiveRows` carries out a query of WITH RECURSIVE round by round, until a round gives no rows.
- * The rows of the round before are kept in memory, and without ALL the different rows of all rounds
- * too. `workingRows` gives the rows of the round before. A query that never ends is refused after
- * some number of rounds.
+ * `recursiveRows` carries out a query of WITH RECURSIVE round by round, until a round gives no
+ * rows. It keeps the rows of the round before in memory, and without ALL also the distinct rows of
+ * all rounds. `workingRows` gives the rows of the round before. A query that needs more than
+ * 100,000 rounds throws InvalidInput.
  */
 import { batchBytes, columnsOf, gatherBatch, type RecordBatch } from '../../arrow/index.ts';
 import { loadColumn, refuse } from '../../sql/index.ts';

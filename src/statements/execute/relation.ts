@@ -1,8 +1,8 @@
 /**
  * Defines `Relation`, the stream of rows that a step of a plan yields, and `Work`, which the steps
  * of one statement share: their memory, their pauses for other work, and the signal that aborts
- * them. It also has what steps of all kinds need: running work with pauses, keeping all batches of
- * a relation in memory, which counts their bytes, and evaluating expressions over batches.
+ * them. The functions are used by several steps: they run work with pauses, keep all batches of a
+ * relation in memory and count their bytes, and evaluate expressions over batches.
  */
 import {
   batchBytes,

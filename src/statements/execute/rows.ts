@@ -1,7 +1,7 @@
 /**
  * Carries out the steps of a plan that need only one batch at a time: conditions, computed columns,
  * LIMIT, UNION ALL, VALUES and repeated rows. It also checks subqueries that stand for one value:
- * several rows throw InvalidInput.
+ * if one gives several rows, it throws InvalidInput.
  */
 import {
   columnsOf,

@@ -1,6 +1,7 @@
 /**
- * `scanned` reads the table of a scan step. It asks the source for the columns, conditions, order
- * and limit of the step, in the table's own names. `filterText` formats the conditions as SQL.
+ * `scanned` reads the table of a scan step. It asks the table's source for the columns, conditions,
+ * order, limit and offset of the step, in the table's own names. `filterText` formats the
+ * conditions as SQL in these names.
  */
 import { columnsOf, type Data, type RecordBatch, recordBatch, Schema } from '../../arrow/index.ts';
 import { type Expression, formatExpression } from '../../sql/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `matchedRows` returns the rows of the left side of a join that have a partner on the right side
- * (`semi`), or those that have none (`anti`). A partner is a row with equal keys. In memory are
- * only the keys of the right side, or the rows of the left side if they are fewer. join.ts makes
- * joins with further conditions and those without keys; it shares `leftRows`.
+ * (`semi`), or those that have none (`anti`). A partner is a row with equal keys; for NOT IN
+ * (`nullsMatch`), a null is also equal to every key of the other side. As the caller asks, it keeps
+ * in memory the keys of the right side, or the rows of the left side. join.ts makes joins with
+ * further conditions and those without keys; it shares `leftRows`.
  */
 import {
   type Field,

@@ -1,8 +1,8 @@
 /**
  * `sortedRows` sorts rows by keys, in memory. With a limit it drops the rows beyond it from time to
- * time. A statement that needs more than the memory of a request is refused. `placeSorter` returns
- * the places of the first rows of batches in order, and undefined if no key orders them. Both throw
- * InvalidInput for keys whose type has no order.
+ * time. Rows that take more than the memory of the request throw InvalidInput. `placeSorter` makes
+ * a function that returns the places of the first rows of batches in order, or undefined if no key
+ * orders them. Both throw InvalidInput for keys whose type has no order.
  */
 import { type Data, describeType, type RecordBatch, sliceBatch } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,8 @@
 /**
- * `knownRow` answers a SELECT without GROUP BY from statistics and indexes if they suffice, and
- * otherwise by reading rows. Each item must be count(*), or min or max of a column. A WHERE is
- * allowed only if all items are count(*). `knownRow` returns undefined for any other group step.
+ * `knownRow` answers a group step without GROUP BY from statistics and indexes if they suffice, and
+ * otherwise by reading rows. Each aggregate must be count(*), or min or max of a column, without
+ * FILTER. A WHERE is allowed only if all of them are count(*). For any other group step it returns
+ * undefined.
  */
 import {
   type Data,

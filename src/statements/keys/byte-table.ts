@@ -1,7 +1,8 @@
 /**
  * `ByteTable` numbers distinct texts and binary values from 1 on, in the order of their first
- * appearance. It is exact: values that differ have different numbers. Short values that came before
- * are found by `RecentTexts` without the table. It throws RangeError when it would grow too large.
+ * appearance. It is exact: values that differ have different numbers. Short values that came
+ * recently can be found by `RecentTexts` without the table. If the values would take more than 1
+ * GiB, or be more than about 44 million, it throws RangeError.
  */
 import { drained } from '../../steps.ts';
 import { BLOCK_ROWS, type ByteValues, type RecentTexts, recentTexts } from './recent-texts.ts';

@@ -1,8 +1,8 @@
 /**
- * `RecentTexts` is a cache of short texts with their numbers, which WebAssembly looks up. All
- * tables of the process share one cache (`recentTexts`), and a table finds only the texts that it
- * put there. `find` looks up the rows of a block, and returns undefined if their texts are too long
- * for it. `recentTexts` returns null where the module cannot be loaded.
+ * `RecentTexts` is a cache of texts of up to 16 bytes with their numbers, which WebAssembly looks
+ * up. All tables of the process share one cache (`recentTexts`), but a table finds only the texts
+ * that it put there. `find` looks up the rows of a block, and returns undefined if their texts are
+ * too long for it. `recentTexts` returns null if the module cannot be loaded.
  */
 import { instantiate } from '../../wasm.ts';
 import { RECENT_BASE64 } from './recent.wasm.ts';

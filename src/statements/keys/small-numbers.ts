@@ -1,7 +1,8 @@
 /**
- * `SmallNumbers` caches the numbers that a `WordTable` gave to small integers, between -524,288 and
- * 524,287. So columns of codes, counts and keys are looked up without a hash. It is given up for a
- * column most of whose new values are outside this range.
+ * `SmallNumbers` caches the numbers that a `WordTable` gave to small integers, from -524,288 to
+ * 524,287, so that columns of codes, counts and keys are looked up without a hash. It gives up for
+ * a column if, in one call, more than 512 rows and more than half of the rows so far are outside
+ * this range.
  */
 import type { Validity } from '../../sql/index.ts';
 import type { WordTable } from './word-table.ts';

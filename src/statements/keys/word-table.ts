@@ -1,9 +1,9 @@
 /**
  * `WordTable` numbers distinct pairs of 32-bit words from 1 on, in the order of their first
  * appearance. The two words are one value of 64 bits, or the numbers that two other tables gave.
- * Pairs that differ always have different numbers. It throws RangeError when it would grow too
- * large. `hashOfWords` hashes a pair, differently in each process. The seeds, sizes and growth of
- * hash tables are here too, for byte-table.ts.
+ * Pairs that differ always have different numbers. For more than about 44 million pairs it throws
+ * RangeError. `hashOfWords` hashes a pair, differently in each process. The seeds, sizes and growth
+ * of hash tables are here too, for byte-table.ts.
  */
 import { systemEnv } from '../../env.ts';
 import { drained } from '../../steps.ts';

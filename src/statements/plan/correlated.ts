@@ -1,9 +1,10 @@
 /**
  * `plannedCorrelated` plans a subquery whose WHERE reads columns of the query around it, and
- * returns undefined for other subqueries. The subquery is run once for all rows. The outer query is
- * then joined with its result on the values that are compared with outer columns. Each condition
- * that reads outer columns must therefore be an equation between outer columns on one side and its
- * own columns on the other. Other conditions and some clauses throw InvalidInput.
+ * returns undefined for other subqueries. The subquery is run once for all rows, and the outer
+ * query is joined with its result. So each condition that reads outer columns must be an equation
+ * between outer columns on one side and own columns on the other; only a subquery of EXISTS in a
+ * WHERE may have other conditions. Anything else throws InvalidInput, and so do clauses such as
+ * GROUP BY.
  */
 import type { Field } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,8 @@
 /**
  * `plannedTables` plans the FROM clause of a SELECT: tables, subqueries, queries of WITH, and
  * joins. Tables separated by commas become a cross join. It returns the plan with all columns, and
- * the `Scope` that resolves column names against it. A table also has the hidden column `ROW_ID`,
- * unless it has a column of that name. Without FROM the plan has one row and no columns.
+ * the `Scope` that resolves column names. A table also has the hidden column `ROW_ID`, unless it
+ * has a column of that name. Without FROM the plan has one row and no columns.
  */
 import { Field, Schema, Uint64 } from '../../arrow/index.ts';
 import { type Expression, refuse, type TableReference } from '../../sql/index.ts';

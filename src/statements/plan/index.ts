@@ -1,6 +1,7 @@
 /**
- * Turns statements into plans. `tablesOf` lists the tables that a parsed statement reads, and
- * `planStatement` plans it once they are open. The steps that plans are made of are in steps/.
+ * Turns statements into plans. `tablesOf` lists the tables that a parsed statement reads. Once they
+ * are open, `planStatement` makes a plan, and improves it, for example by the order of its joins.
+ * The steps of plans are in steps/.
  */
 import { Schema } from '../../arrow/index.ts';
 import type { Statement, TableReference } from '../../sql/index.ts';

@@ -2,7 +2,7 @@
  * `Planner` turns the parsed tree of a statement into a plan. It holds what all parts of a
  * statement share: its tables, the queries of WITH, and the names of columns in the plan. It plans
  * UNION, INTERSECT and EXCEPT itself, and leaves each SELECT to select.ts. Helpers for ORDER BY and
- * LIMIT, and for keys and labels of tables, stand beside it.
+ * LIMIT, and for the keys and labels of tables, are here too.
  */
 import { DataType, Int64, Schema } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
- * Plans queries of WITH RECURSIVE that read themselves (`plannedRecursion`): a UNION whose first
- * parts give rows and whose other parts make more rows of those of the round before. Both sides are
- * brought to one type for each column. `refersTo` tells whether a query reads a name.
+ * `plannedRecursion` plans a query of WITH RECURSIVE that reads itself. The query must be a UNION
+ * whose first parts give the first rows; the other parts make more rows from those of the round
+ * before. Both sides are brought to one type for each column. A query of another form throws
+ * InvalidInput. `refersTo` tells whether a query reads a name.
  */
 import { Field, Schema, typesEqual } from '../../arrow/index.ts';
 import { type NamedQuery, type QueryBody, refuse } from '../../sql/index.ts';

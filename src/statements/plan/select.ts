@@ -1,8 +1,8 @@
 /**
  * `plannedSelect` plans one SELECT with its ORDER BY and LIMIT. It plans the clauses in the order
  * in which SQL runs them, from FROM and WHERE to ORDER BY and LIMIT. An aggregate in the wrong
- * place, or a column that is not grouped, throws InvalidInput. correlated.ts, which plans
- * subqueries that read columns of the outer query, uses the functions for single clauses too.
+ * place, or a column that is not grouped, throws InvalidInput. correlated.ts also uses the
+ * functions for single clauses.
  */
 import {
   type AggregateExpression,

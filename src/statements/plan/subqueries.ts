@@ -1,8 +1,9 @@
 /**
- * `Subqueries` plans the subqueries in the expressions of a SELECT. Each subquery is run as a whole
- * and joined to the plan. `rewrite` replaces the subqueries in an expression by columns. `matching`
- * filters the plan by a condition with IN or EXISTS, by a join. It returns what is left of the
- * condition. correlated.ts plans subqueries that read columns of the query around them.
+ * `Subqueries` plans the subqueries in the expressions of a SELECT. Each subquery is run once for
+ * all rows and joined to the plan. `rewrite` replaces the subqueries in an expression by columns.
+ * `matching` takes a condition of WHERE. If it is an IN or EXISTS that a join can decide, the join
+ * filters the plan; otherwise it returns the condition with columns, as `rewrite` does.
+ * correlated.ts plans subqueries that read columns of the query around them.
  */
 import { Int64, Schema } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * `plannedValues` plans VALUES as one step, with one type for each column. A statement may have
- * thousands of values, so literals of one kind are typed together. It throws InvalidInput for
- * values that name columns, and if the types in one column do not go together.
+ * thousands of values, so the type of each kind of literal is computed only once. A value that
+ * names a column throws InvalidInput, and so do types in one column that have no common type.
  */
 import { DataType, Field, Schema } from '../../arrow/index.ts';
 import { compileTree, type Expression, type QueryBody, refuse } from '../../sql/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `plannedWindows` plans the window functions of a SELECT. It adds one step for each distinct
- * window, with a column for each call over it, and returns the plan and a function that replaces
- * the calls by these columns. It throws InvalidInput for ORDER BY within a call, for a window
- * function within another, and for a window ordered by values that have no order.
+ * window, with a column for each distinct call over it. It returns the new plan, and a function
+ * that replaces the calls in an expression by these columns. It throws InvalidInput for calls that
+ * cannot be carried out: for example a window function within another, ORDER BY within a call
+ * (allowed only for quantiles), or a window ordered by values that have no order.
  */
 import { Field, Schema } from '../../arrow/index.ts';
 import {

@@ -1,6 +1,7 @@
 /**
  * Estimates how many rows a plan gives, from the numbers of rows of its tables and the forms of its
- * conditions. `rowsOf` is for a plan, and `joinedRowsOf` for a join of two plans by keys.
+ * conditions. `rowsOf` estimates the rows of a plan, and `joinedRowsOf` the pairs of rows of two
+ * plans that agree in the first of the given keys.
  */
 import type { Expression } from '../../sql/index.ts';
 import type { JoinStep, Plan } from './plan-tree.ts';

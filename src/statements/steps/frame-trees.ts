@@ -1,6 +1,8 @@
 /**
- * `frameTrees` gives the expressions that find the frames of RANGE with distances: the key of the
- * window, and the values that lie at those distances before or behind it. All are of one type.
+ * `frameTrees` returns the expressions that find the window frames of RANGE with distances: the key
+ * of the window, and the values at which a frame starts and ends. All three are cast to one type.
+ * At an end without a distance the value is the key itself. For all other frames it returns
+ * undefined.
  */
 import type { Expression } from '../../sql/index.ts';
 import type { SortKey, WindowStep } from './plan-tree.ts';

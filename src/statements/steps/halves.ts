@@ -1,8 +1,8 @@
 /**
- * `halvesBelow` moves semi and anti joins, by which plans carry out IN, EXISTS and their negations,
- * below inner and left joins. Such a join is moved to the input of the other join that has all
- * columns it compares, so that fewer rows are joined afterwards. It stays where it is if that input
- * is estimated to have more rows than the other join gives.
+ * `halvesBelow` moves semi and anti joins, such as those of IN and EXISTS, below inner and left
+ * joins. It moves such a join to the input of the other join that has all its left columns; below a
+ * left join, only to the left input. So fewer rows are joined afterwards. The join stays where it
+ * is if that input is estimated to have more rows than the other join gives.
  */
 import { rowsOf } from './estimates.ts';
 import { withInputs } from './inputs.ts';

@@ -1,4 +1,7 @@
-/** `inputsOf` lists the steps that a step reads from, and `withInputs` replaces them. */
+/**
+ * `inputsOf` lists the steps that a step reads from. `withInputs` returns the step with each of
+ * them replaced by the result of a function.
+ */
 import type { Plan } from './plan-tree.ts';
 
 export function inputsOf(plan: Plan): readonly Plan[] {

@@ -1,8 +1,9 @@
 /**
- * `joinsInOrder` reorders three or more inner joins so that few rows are joined. It repeatedly
- * joins the two plans whose join is estimated to give the fewest rows. Plans without an equation
- * between them are joined only when no others are left. A left join between inner ones is carried
- * out after them, if none of their conditions reads the columns that it adds.
+ * `joinsInOrder` reorders inner joins of three or more plans so that few rows are joined. It
+ * repeatedly joins the two plans whose join is estimated to give the fewest rows. Two plans of
+ * several rows without an equation between them are joined only when no other pair is left. A left
+ * join below the inner joins is carried out after all of them, if no condition of the inner joins
+ * above it reads the columns that it adds.
  */
 import type { Expression } from '../../sql/index.ts';
 import { joinedRowsOf, rowsOf } from './estimates.ts';

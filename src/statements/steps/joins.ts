@@ -1,8 +1,8 @@
 /**
- * `joinOf` builds a join of two plans from its conditions. Equations between the two are its keys,
- * and conditions on one of them move down into it where that gives the same rows (pushed.ts).
- * `comparableKeys` converts the keys of a join to common types. Keys that cannot be compared throw
- * InvalidInput.
+ * `joinOf` builds a join of two plans from its conditions. Equations between the two plans become
+ * keys. Conditions on one plan move down into it where that gives the same rows (pushed.ts).
+ * `comparableKeys` casts the two sides of each key to a common type, and throws InvalidInput for a
+ * key whose sides cannot be compared.
  */
 import { compileConditionTree, compileTree, type Expression, refuse } from '../../sql/index.ts';
 import { commonKeyType } from './key-types.ts';

@@ -1,8 +1,8 @@
 /**
- * Decides to which types values of several queries are converted. Both sides of an equality between
- * tables are cast to `commonKeyType`, which is `same` if they compare as they are and `none` if
- * they cannot be compared. The values in a column of a UNION or of VALUES are cast to one type by
- * `castOf`, which throws InvalidInput if there is none.
+ * Finds common types of values. `commonKeyType` is for the two sides of a comparison: it returns
+ * the type to which both are cast, `same` if they compare as they are, or `none` if they cannot be
+ * compared. `castOf` is for the values in one column of VALUES, of a set operation such as UNION,
+ * or of a recursive query. It throws InvalidInput if they have no common type.
  */
 
 import type { DataType, Decimal, Time, Timestamp } from '../../arrow/index.ts';

@@ -1,7 +1,8 @@
 /**
- * `neverTrue` finds conditions that cannot be true, because they are constant or because columns
- * that they read are null. It reports only what is certain. It evaluates parts that read no other
- * columns, and judges all other parts by their form, such as a comparison with a null.
+ * `neverTrue` finds conditions that cannot be true, because they are constant or because the
+ * columns that they read are null. It judges a condition by its form, for example a comparison with
+ * a null. It also evaluates parts that read only constants and those null columns. It reports only
+ * what is certain.
  */
 import { nullColumn, Schema, Vector } from '../../arrow/index.ts';
 import { compileTree, type Expression } from '../../sql/index.ts';

@@ -1,8 +1,8 @@
 /**
- * Defines `Plan`, the tree of steps by which a statement is carried out. `TableSource` is a version
- * of a table that a plan reads. Every step yields rows of a schema with unique column names. The
- * expressions of a step name columns of the steps below it. The conditions and the order of a scan
- * may also name columns of the table that the scan does not yield.
+ * Defines `Plan`, the tree of steps by which a statement is carried out, and `TableSource`, a
+ * version of a table that a plan reads. Every step yields rows of a schema with unique column
+ * names. The expressions of a step name columns of the steps below it. The conditions and the order
+ * of a scan may also name columns of the table that the scan does not yield.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import type { AggregateExpression, Expression, RowFrame } from '../../sql/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `pruned` removes the columns of a plan that nothing reads, so that they are not read from disk.
- * It also moves LIMIT, with the ORDER BY before it, into the scan of a table if that is possible.
- * Other sorts are told how many rows the LIMIT above them needs. `namesOf` lists the names of a
- * plan's columns.
+ * `pruned` removes columns that nothing reads from a plan, so that they are not read from disk. It
+ * also moves LIMIT, and an ORDER BY directly below it, into the scan of a table, if at most a
+ * projection lies between and the keys are top-level columns. A sort that stays below a LIMIT is
+ * told how many rows the LIMIT needs. `namesOf` returns the names of a plan's columns.
  */
 import { type Field, Schema } from '../../arrow/index.ts';
 import type { Expression } from '../../sql/index.ts';

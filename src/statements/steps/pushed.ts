@@ -1,6 +1,8 @@
 /**
- * `pushed` filters a plan and moves conditions as far down as it can, for example into the scan of
- * a table. Conditions that cannot be true of missing rows turn outer joins into inner ones.
+ * `pushed` filters a plan by conditions, and moves each as far down as it can, for example into the
+ * scan of a table. A condition that cannot be true where the row of one side of an outer join is
+ * missing changes the join: a left join becomes an inner one, and a full join a left or an inner
+ * one.
  */
 import { compileConditionTree, type Expression } from '../../sql/index.ts';
 import { isWithin, joinOf } from './joins.ts';

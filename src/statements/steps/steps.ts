@@ -1,8 +1,8 @@
 /**
  * Builds steps of plans with the schema of their rows, for example `projected`, `filtered` and
- * `grouped`. A condition that is not boolean throws InvalidInput, and so does a map as a key. Keys
- * that have no order are refused later, by execute/sort.ts. `joinSchema` returns the schema of a
- * join; joins.ts builds the join itself.
+ * `grouped`. A condition that is not boolean throws InvalidInput, and so does a map as a key of
+ * groups. `checkOrder` throws it for a value that has no order; `sorted` does not call it.
+ * `joinSchema` returns the schema of a join; joins.ts builds the join itself.
  */
 import {
   Bool,

@@ -1,7 +1,8 @@
 /**
- * Searches and rewrites trees of expressions for the planner, such as the terms of AND or the
- * columns that an expression reads. None of these functions looks into subqueries. `textOf` gives
- * equal trees equal texts, by which the planner finds repeated expressions.
+ * Searches and rewrites trees of expressions for the planner, for example the terms of AND or the
+ * columns that an expression reads. `rewritten`, `visit` and `columnsIn` do not look into the query
+ * of a subquery. `textOf` returns equal texts for equal trees, by which the planner finds repeated
+ * expressions.
  */
 import { type Expression, formatExpression } from '../../sql/index.ts';
 

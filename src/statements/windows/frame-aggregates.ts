@@ -1,9 +1,9 @@
 /**
- * `aggregatedFrames` computes any aggregate for the rows of each frame, with the states that groups
- * have. Frames that grow from one row to the next keep their state where it can be asked more than
- * once. Those of other frames are collected anew, some frames at a time, so that the work grows
- * with the rows of all frames together. `distinctGroups` leaves out
- * equal values of a group, for DISTINCT.
+ * `aggregatedFrames` computes any aggregate for the frame of each row, by adding the rows of a
+ * frame as GROUP BY adds those of a group. Frames that only grow from row to row share one state,
+ * if the aggregate can be read more than once. All other frames are computed one by one, so that
+ * the work grows with the rows of all frames together. `distinctGroups` prepares a
+ * `DistinctGroups`, which leaves out repeated values for DISTINCT.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';

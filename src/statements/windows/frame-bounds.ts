@@ -1,8 +1,8 @@
 /**
- * Finds the rows of each frame (`frameBounds`): of ROWS by counting rows, of GROUPS by counting
- * rows that are equal in order as one, and of RANGE by comparing the key of the window with values
- * at the distances asked for, which the caller computes. Both ends of frames move forward with the
- * row, so that all rows of a partition are passed once.
+ * `frameBounds` finds the first row and the end of the frame of each row. ROWS counts rows, and
+ * GROUPS counts groups of rows that are equal in order. RANGE with distances compares the key of
+ * the window with values at these distances, which the caller computes. Both ends move only forward
+ * from row to row, so each end passes the rows of a partition once.
  */
 import { type Column, compareValues, type RowFrame, reader, type Value } from '../../sql/index.ts';
 import { type Partitions, runs, STEP_ROWS } from './window-ranks.ts';

@@ -1,7 +1,7 @@
 /**
- * Finds the rows that lag, lead, first_value, last_value and nth_value take with IGNORE NULLS
- * (`nonNullRows`). Rows whose value is not null are numbered once; a row is then found by its
- * number, however many nulls lie between.
+ * `nonNullRows` finds for each row the row whose value lag, lead, first_value, last_value or
+ * nth_value takes with IGNORE NULLS, or -1 if there is none. Rows whose value is not null are
+ * numbered once. Then a row is found by its number, however many nulls lie between.
  */
 import { type AggregateExpression, type Column, reader, validityOf } from '../../sql/index.ts';
 import type { FrameBounds } from './frame-bounds.ts';

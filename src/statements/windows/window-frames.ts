@@ -1,8 +1,8 @@
 /**
- * Computes aggregates (`framed`) and the first and last rows (`endsOfFrames`) of frames of rows
- * that move with the current row. The number of additions grows with the number of rows, not with
- * the width of the frame. No value is subtracted, so values outside a frame never affect its
- * sum.
+ * Computes window functions for frames that move with the current row. `framed` computes count,
+ * sum, avg, min, max, bool_and and bool_or, and `endsOfFrames` finds the first or the last row of
+ * each frame. The number of additions grows with the number of rows, not with the width of the
+ * frame. No value is subtracted, so values outside a frame never affect its sum.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import {

@@ -3,7 +3,8 @@
  * running aggregate takes the rows up to the current one, and possibly the following rows that are
  * equal to it in order (its peers). Aggregates of whole partitions are computed like those of
  * groups, and those of other frames by window-frames.ts and frame-aggregates.ts. `comparesPeers`
- * tells whether calls need to know peers, and `boundedFrame` whether they need the rows of frames.
+ * tells whether calls need to know peers. `boundedFrame` returns the frame whose bounds the calls
+ * need, or undefined if they need none.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';

@@ -1,7 +1,7 @@
 /**
- * Computes the window functions that count rows: row_number, rank, dense_rank, percent_rank,
- * cume_dist and ntile (`ranks`). `Partitions` marks where partitions and rows of equal order begin,
- * and `runs` goes through the rows between two marks.
+ * `ranks` computes the window functions that count rows: row_number, rank, dense_rank,
+ * percent_rank, cume_dist and ntile. `Partitions` marks the rows at which partitions, and groups of
+ * rows of equal order, begin. `runs` iterates over the groups of rows from one mark to the next.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
  * Creates, replaces, links, renames and removes whole files atomically. `put` and `renameFile` may
- * replace a file; `putIfAbsent` and functions that link never do. With full durability, contents
- * are flushed, and so is the folder of a new name; a failed flush of a folder throws
- * CommitStateUnknown. Removals are not flushed. `putHint` is neither atomic nor flushed.
+ * replace a file; `putIfAbsent`, `linkObject` and `nameAgain` never do. With full durability, new
+ * contents are flushed, and so is the folder of a new name, except by `nameAgain`, whose caller
+ * flushes it. A failed flush of a folder throws CommitStateUnknown. Removals are not flushed.
+ * `putHint` is neither atomic nor flushed.
  */
 import { parentFolder, TEMPORARY_PREFIX } from '../../paths.ts';
 import { type Disk, SMALL } from './disk.ts';

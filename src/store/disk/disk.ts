@@ -1,6 +1,6 @@
 /**
- * Defines `Disk`, the values that the functions of the store share: the file system, the canonical
- * root, durability, open flags, the clock, the pace of large reads, and the listener for changes.
+ * Defines `Disk`, the values that the functions of a store share: the file system, the canonical
+ * root, durability, open flags, the clock, the pace of long reads, and the listener for changes.
  * Reads and writes of up to `SMALL` bytes are synchronous.
  */
 import type { Env } from '../../env.ts';

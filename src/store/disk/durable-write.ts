@@ -1,7 +1,8 @@
 /**
  * Writes bytes to open files, and flushes files and folders to disk. Flushes go through the thread
- * pool, because a synchronous one blocks the process; only before a catalog is open may they be
- * synchronous. Functions whose names end in "quietly" clean up and ignore errors.
+ * pool, because a synchronous one blocks the process; only `flushFolderSync`, for the time before a
+ * catalog is open, is synchronous. Folders are not flushed on Windows, or if the file system
+ * refuses it. `closeQuietly` and `unlinkQuietly` ignore errors.
  */
 import { joined } from '../../bytes.ts';
 import { type Disk, SMALL } from './disk.ts';

@@ -1,7 +1,8 @@
 /**
- * Defines `FileSystem`, the part of node:fs that the store calls. node:fs and memfs satisfy it.
- * `checkFileSystem` throws InvalidInput for an object that lacks a method. Small functions, such as
- * `readFolder`, call the file system. `errnoOf` reads the code of a failed call.
+ * Defines `FileSystem`, the part of node:fs that the store calls; node:fs and the `fs` of memfs
+ * have it. `checkFileSystem` throws InvalidInput for an object that lacks one of the required
+ * methods. `errnoOf` returns the code of a failed call, and `openFlags` the flags by which files
+ * are opened without following a link.
  */
 
 import { DirspaceError } from '../../errors.ts';

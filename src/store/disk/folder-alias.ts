@@ -1,8 +1,9 @@
 /**
  * `aliasFolder` gives a folder of the root a second path by a symbolic link, for other programs;
  * the store itself follows no links. The link is relative, so it still works after the root was
- * copied or moved. It returns false if the link cannot be made, such as on Windows. `findAlias`
- * reads such a link; its folder is undefined if it leads out of the root.
+ * copied or moved. It returns false if the link cannot be made, for example on Windows. `findAlias`
+ * reads such a link, or returns undefined if there is none. If the link leads out of the root, its
+ * `folder` is undefined.
  */
 
 import { posix } from 'node:path';

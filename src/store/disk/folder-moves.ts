@@ -1,9 +1,9 @@
 /**
- * Creates, moves and removes folders. `deleteFolder` removes one with all that it holds, and
- * `deleteEmptyFolder` only an empty one. A move is one rename. It never replaces content, but it
- * may replace an empty folder, so a folder that claims a name is moved there with its marker
- * inside. With full durability, creations and moves flush the folders that hold the names; a failed
- * flush of a move throws CommitStateUnknown.
+ * Creates, moves and removes folders. `deleteFolder` removes a folder with all that it holds, and
+ * `deleteEmptyFolder` only an empty one. `moveFolder` is one rename. It never replaces content, but
+ * it may replace an empty folder that appears at that moment. So a folder that claims a name is
+ * moved there with its marker inside. With full durability, `createFolder` and `moveFolder` flush
+ * the folders that hold the names; a failed flush of a move throws CommitStateUnknown.
  */
 
 import { DirspaceError } from '../../errors.ts';

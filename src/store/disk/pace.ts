@@ -1,6 +1,7 @@
 /**
- * `Pace` decides whether large reads are synchronous. They are while a piece of 1 MiB takes less
- * than 2 ms. After a slower piece, the next 64 pieces go to the thread pool.
+ * `Pace` decides whether the next piece (1 MiB) of a long read is read synchronously. It is, while
+ * pieces take less than 2 ms each. After a slower piece `isQuick` returns false 64 times, and the
+ * caller reads through the thread pool.
  */
 
 /** The piece that is timed. */

@@ -1,8 +1,8 @@
 /**
- * `storeError` turns a failed call of the file system into a typed error with the path that the
+ * `storeError` turns a failed call of the file system into a `DirspaceError` with the path that the
  * caller of the store gave. The system's own message has absolute paths, so it is kept only as the
- * cause. Other functions build errors for common failures, such as `missingFolder`, or recognise
- * them, such as `isFailedFlush`.
+ * cause. System codes that are not listed here become Internal. Other functions build errors for
+ * common failures, such as `missingFolder`, or recognise them, such as `isFailedFlush`.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { errnoOf } from './file-system.ts';

@@ -1,8 +1,9 @@
 /**
  * `canonicalRoot` resolves the root folder of a store to an absolute path without symbolic links.
  * It creates a missing root with the folders above it, unless the store is read-only. It throws
- * InvalidInput for a file and for a place where nothing can be made. `realPathSoFar` resolves any
- * path the same way without creating anything; parts that do not exist yet are kept as given.
+ * InvalidInput if a file is there, or if no folder can exist there, as below /proc. All other
+ * failures throw the errors of store-error.ts. `realPathSoFar` resolves any path the same way
+ * without creating anything; parts that do not exist yet are kept as given.
  */
 import { basename, dirname, join, resolve } from 'node:path';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
- * `strictFileSystem` wraps a file system that a user passes in, and refuses the calls that POSIX
- * refuses, with the same codes. The engine relies on these refusals, but memfs, for example, allows
- * renames over folders with content. node:fs and file systems that are declared as trusted
+ * `strictFileSystem` wraps a file system that a user passes in, and refuses calls that POSIX
+ * refuses but memfs allows, such as renames over folders with content. It throws the codes of
+ * POSIX, because the engine relies on them. node:fs and file systems that are declared as trusted
  * (`trustFileSystem`) are returned unwrapped. `isNodeFileSystem` recognises node:fs.
  */
 import nodeFs from 'node:fs';

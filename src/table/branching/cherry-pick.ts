@@ -1,8 +1,10 @@
 /**
- * `cherryPick` brings the changes of a branch to main, as one version. It takes the changes since
- * the branch was made, or since it was last picked. If main did not change meanwhile, it gets the
- * content of the branch. If the branch only added rows and main has the same columns, main gets the
- * added rows. In all other cases the answer is an `Obstacle` with the reason. No file is copied.
+ * `cherryPick` brings the changes of a branch to main, as one version: those since the branch was
+ * made, or since it was last picked. Main gets the content of the branch if main has not changed
+ * since the branch was made, or since a pick gave it that content. If the branch only added rows,
+ * and the columns of main and of the branch are unchanged, main gets the added rows. In all other
+ * cases the result has an `Obstacle` with the reason, and nothing is committed. No data file is
+ * copied.
  */
 import { crc32 } from 'node:zlib';
 import { type FragmentEntry, fileIds, liveRows } from '../../format/index.ts';

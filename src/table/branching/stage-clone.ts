@@ -1,8 +1,8 @@
 /**
  * `stageClone` builds a new table from one version of another table: its rows, columns and indexes.
- * The new table lies in the staging folder until the caller renames it into place. Files are not
- * copied but get a second name (hard link), unless the caller asks for copies or links do not work.
- * Cleanup cannot remove the version meanwhile. On any error the new folder is removed.
+ * The new table lies in the staging folder until the caller renames it into place. Data files are
+ * not copied but get a second name (hard link), unless the caller asks for copies or links do not
+ * work. Meanwhile cleanup cannot remove the version. On any error the new folder is removed.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

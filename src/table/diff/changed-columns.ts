@@ -1,7 +1,8 @@
 /**
- * `changedColumns` counts for each column the rows that differ in it between two versions. It reads
- * pairs of rows that have the same key in both versions, and compares hashes of their values.
- * `firstRows` reads the first rows of a list with all their columns, to be shown as examples.
+ * `changedColumns` takes pairs of rows, one from each of two versions, and counts for each column
+ * in how many pairs it differs. It reads the rows and compares hashes of their values. For the
+ * first pairs it also lists which columns differ. `firstRows` reads the first rows of a list with
+ * all their columns, to be shown as examples.
  */
 import { columnsOf, type RecordBatch } from '../../arrow/index.ts';
 import type { DiffRow } from '../../protocol/index.ts';

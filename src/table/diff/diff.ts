@@ -1,8 +1,8 @@
 /**
  * `diffVersions` compares two versions of a table, of one branch or of two: columns, properties,
- * metadata, fragments and rows. With a key, rows are matched by the key's values and compared by
- * hashes, and the result has the first rows of each kind as examples. Without a key, a row is
- * identified by the file that it was written to and its place there, and no column is read.
+ * metadata, fragments and rows. With a key, rows are matched by the key and compared by value, both
+ * through hashes, and the result has the first rows of each kind as examples. Without a key, a row
+ * is identified by the file that it was written to and its place there, and no column is read.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

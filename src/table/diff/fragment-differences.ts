@@ -1,7 +1,8 @@
 /**
  * `fragmentDifferences` finds which fragments two versions share, which only one of them has, and
- * which differ in deleted rows or overlays. From this `rowDifferences` counts rows; a row is
- * identified by the file that it was written to and its place in it. No column is read.
+ * which differ in deleted rows or overlays. From this `rowDifferences` counts the rows that are
+ * unchanged, changed, added and removed. A row is identified by the file that it was written to and
+ * its place there, so a row that was moved counts as removed and added. No column is read.
  */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 import { deletedRows } from '../fragments/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `matchRows` compares the rows that two versions do not share. By hashes of 64 bits it first finds
- * rows that are equal, and then, among the rest, rows with the same key. So a row that was only
- * moved is no difference. The hashes count as memory of the request.
+ * `matchRows` compares the rows that two versions do not share, by 64-bit hashes. It first finds
+ * rows that are equal in all compared columns. Among the rest it then finds rows with the same key.
+ * So a row that was only moved is no difference. The hashes count as memory of the request.
  */
 import type { Data } from '../../arrow/index.ts';
 import { hashValues, joinHashes, loadColumn, type ValueHashes } from '../../sql/index.ts';

@@ -1,6 +1,7 @@
 /**
- * `RowList` keeps the places of rows in an array that grows, each with a hash of its values and one
- * of its key. `Buckets` finds a row of a list by one of these hashes and marks it as taken.
+ * `RowList` is a growing list of the places of rows, each with a hash of its values and a hash of
+ * its key. `Buckets` finds the first row of a list with a given hash that was not taken yet, and
+ * marks it as taken.
  */
 import type { ValueHashes } from '../../sql/index.ts';
 

@@ -1,8 +1,8 @@
 /**
  * `schemaDifferences` compares the columns of two versions by the ids of their fields. It finds
  * which were added and dropped, and which differ in name, type, nullability or metadata. Fields of
- * structs and lists are compared like columns, and named by their path. common-fields.ts tells
- * which ids two branches have in common.
+ * structs and lists are compared like columns, and named by their path. Ids that two branches do
+ * not have in common (common-fields.ts) mean the same field only if the names are equal too.
  */
 import { DataType, describeType, type Field } from '../../arrow/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `adapterOf` returns the function that converts a stored column to the schema of a later version,
- * or null where none is needed. Members of structs are matched by field id (by name in files
- * without ids), and missing ones are filled with nulls. Narrower types are widened (widen.ts).
- * Types that do not fit throw Unsupported.
+ * `adapterOf` returns the function that converts a stored column to the type of a version's schema,
+ * or null if none is needed. Members of structs are matched by field id (by name in files without
+ * ids), and missing members are filled with nulls. Narrower types are widened (widen.ts). A type
+ * whose values do not fit throws Unsupported.
  */
 
 import {

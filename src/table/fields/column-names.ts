@@ -1,7 +1,8 @@
 /**
- * Refuses columns by name or width, with InvalidInput. `checkName` refuses names that a path or a
- * query could confuse with others. `refuseTwins` refuses two columns of one name. `checkWidth`
- * refuses a type whose nulls take too much memory.
+ * Refuses columns by name or width, with InvalidInput. `checkName` refuses an empty name, a name
+ * with a dot, and the names of virtual columns such as `_rowid`. `refuseTwins` refuses two columns,
+ * or two members of a struct, of one name. `checkWidth` refuses a type of which a null takes more
+ * than 16 MiB.
  */
 import { DataType, type Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,9 @@
 /**
  * Handles columns whose values are computed from an SQL expression. The expression is in the
  * metadata of the field, under the keys that LanceDB uses. Each value is null or the result of the
- * expression for its row. When a column that the expression reads changes, the value becomes null
- * again (`staleColumns`). Changes that would break this rule throw InvalidInput, for example in
- * `refuseDrop`.
+ * expression for its row. When a column changes, `staleColumns` lists the computed columns that
+ * read it; callers set their values to null. Other functions throw InvalidInput for changes that
+ * would break this rule, for example `refuseDrop`.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { IdentifiedField } from './field-ids.ts';

@@ -1,8 +1,8 @@
 /**
- * Declares computed columns, and keeps other writers from filling them. Their SQL is checked when a
- * column is added or comes with a schema. Rows that bring values for them are refused
- * (InvalidInput), and an update that changes an input of one sets it to null. write/backfill.ts
- * computes the values.
+ * Declares computed columns, and keeps writers from filling them. `declaredColumn` and
+ * `checkDeclared` check their SQL when a column is added or comes with a schema. `withoutValues`
+ * throws InvalidInput as soon as rows bring values for them. `withStale` adds to an update that
+ * each computed column whose input changes becomes null. write/backfill.ts computes the values.
  */
 import {
   columnsOf,

@@ -1,7 +1,8 @@
 /**
  * `assignFieldIds` gives stable ids to the fields of a new schema. A field takes over the id of a
- * known one of the same name and type, as in an overwrite. `fieldTree` joins a schema and the ids
- * of a manifest, depth first, into a tree. `listFieldIds` is the inverse.
+ * known one of the same name and type, as in an overwrite. Two columns of one name throw
+ * TableSchemaValidation. `fieldTree` joins the fields of a schema with the ids that a manifest
+ * lists, depth first, into a tree. `listFieldIds` lists the ids of a tree in that order.
  */
 import { DataType, type Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

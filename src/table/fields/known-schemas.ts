@@ -1,8 +1,8 @@
 /**
  * `withKnownSchema` gives versions with the same schema and field ids the same objects for them,
  * even in different tables. Results computed from a schema are cached by its object, so tables with
- * the same schema share them. The objects are frozen, because responses share them. Large schemas
- * are not remembered.
+ * the same schema share them. The objects are frozen, because responses share them. It remembers
+ * 256 schemas of at most 64 fields each.
  */
 import type { Manifest } from '../../format/index.ts';
 

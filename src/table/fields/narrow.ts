@@ -1,9 +1,9 @@
 /**
  * `Narrowing` converts columns to a type that may not hold all of their values, such as int64 to
- * int32. It does so inside structs and lists too. The first value that does not fit throws
- * `Misfit`, which tells its row. `canNarrow` tells whether a column of one type can be converted to
- * another at all; each value is then checked. widen.ts converts columns to types that hold all
- * values.
+ * int32, also inside structs and lists. A value that does not fit throws `Misfit`, which has the
+ * row and the value. Floats are rounded to the shorter type; only those beyond its range do not
+ * fit. `canNarrow` tells whether columns of one type can be converted to another at all. widen.ts
+ * converts columns to types that hold all values.
  */
 import {
   type Data,

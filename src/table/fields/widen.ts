@@ -1,7 +1,8 @@
 /**
  * `canWiden` tells whether columns of one type can become columns of another without losing a
- * value. `wideningOf` returns the function that converts a column that is not nested. `widenList`
- * changes the kind of a list. adapt.ts converts structs and the items of lists.
+ * value. `wideningOf` returns the function that converts a column that is not nested, or undefined
+ * if a value might not fit. `widenList` changes the kind of a list. adapt.ts converts structs and
+ * the items of lists.
  */
 import {
   type Data,

@@ -1,8 +1,8 @@
 /**
- * `FragmentCursor` iterates over the fragments of a snapshot in row order. It skips runs of
- * fragments that the caller does not want, by their row counts and ids. Manifests and chunk indexes
- * hold these, so most of a long list need not be read. `next` returns a promise only if it has to
- * wait.
+ * `FragmentCursor` iterates over the fragments of a snapshot in row order. A run is some
+ * neighbouring fragments. The caller tells by the row counts and ids of a run whether it wants any
+ * of them; the cursor skips all other runs. Manifests and chunk indexes hold these numbers, so most
+ * of a long list need not be read. `next` returns a promise only if it has to wait.
  */
 import {
   type ChunkBlock,

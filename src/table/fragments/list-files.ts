@@ -1,8 +1,8 @@
 /**
  * `listFiles` lists the files that hold the rows of a version, a page of fragments at a time in row
- * order. It adds the deleted rows of each fragment and the layout of its columns (stored-
- * layout.ts). `unlikeFragments` finds the fragments that a plain copy of the version would not
- * have: those with deleted rows, several files or other columns.
+ * order. For each fragment it adds the place of its deleted rows and the layout of its columns (see
+ * stored-layout.ts). `unlikeFragments` finds the fragments that a plain copy of the version would
+ * not have: those with deleted rows, with several files, or with columns other than the version's.
  */
 import {
   columnFiles,

@@ -1,7 +1,8 @@
 /**
- * `readFields` reads columns of a version from one batch of a fragment, by field id. If the schema
- * changed after the fragment was written, it adapts them. `plainPosition` returns the position in
- * the file of a column that needs no adapting.
+ * `readFields` reads columns of a version, given by name, from one batch of a fragment. It finds
+ * them in the fragment by field id and adapts them if the schema has changed since. A column that
+ * the fragment does not have is null. `plainPosition` returns the position in the file of a single
+ * column that needs no adapting.
  */
 import { type Data, nullColumn } from '../../arrow/index.ts';
 import type { FragmentEntry, FragmentFooter } from '../../format/index.ts';

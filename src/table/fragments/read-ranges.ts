@@ -1,7 +1,7 @@
 /**
- * `readRanges` reads byte ranges of one file, into the caller's memory where that is given. A range
+ * `readRanges` reads byte ranges of one file, into the caller's memory if that is given. A range
  * that begins where the one before it in the list ends is read together with it. `spaceFor`
- * computes the memory needed.
+ * computes how much memory the ranges need.
  */
 import type { ByteRange } from '../../format/index.ts';
 import type { Awaitable, ObjectReader } from '../../store/index.ts';

@@ -1,6 +1,6 @@
 /**
- * `ScanCounters` counts the fragments and batches of a scan, how many of them it skipped, and the
- * bytes of columns that it read. Analyzed query plans show these numbers.
+ * `ScanCounters` holds the counts of a scan: its fragments and record batches, how many of them
+ * were skipped, and the bytes of columns that were read. Analyzed query plans show these numbers.
  */
 export class ScanCounters {
   fragments = 0;

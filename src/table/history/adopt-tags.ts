@@ -1,8 +1,9 @@
 /**
  * `adoptTags` creates tags of the table from the tags that Lance's clients wrote into `_refs/tags`,
- * and returns how many. So cleanup keeps their versions. `followTags` also moves tags of the table
- * that such a client moved. A tag whose file a client deleted stays. Nothing is adopted if these
- * clients may not write the table.
+ * so that cleanup keeps their versions, and returns how many. `followTags` also moves tags of the
+ * table that such a client moved. A client's tag that means another program's version of the same
+ * number is renamed. A tag whose file a client deleted stays. Nothing happens if these clients may
+ * not write the table.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { lanceTagsFolder, parseLanceRef, parseTagFile, tagsFolder } from '../../format/index.ts';

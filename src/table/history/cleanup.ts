@@ -4,8 +4,8 @@
  * writer has died. It keeps the newest version of every branch, tagged and held versions, and the
  * files of writers in progress.
  *
- * It lists files first, then writers, then versions: table/versions/writers.ts explains why this
- * order is safe.
+ * After it has removed versions, it lists files first, then writers, then the versions that remain:
+ * table/versions/writers.ts explains why this order is safe.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * `deleteVersions` deletes versions for good, safely beside concurrent tags, holds and writers.
- * `planDeletion` finds the versions that ranges name, and refuses one that must stay.
+ * `deleteVersions` deletes versions for good, safely beside concurrent tags, holds and writers, and
+ * keeps those that get a tag or a hold meanwhile. `planDeletion` finds the versions that ranges
+ * name, and throws InvalidTableState if one of them must stay.
  *
  * A run of versions is first marked, which hides it from lists. Then tags and holds are read again.
  * Whoever creates a tag or a hold looks for marks afterwards, so one side always sees the other. A

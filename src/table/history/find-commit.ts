@@ -1,8 +1,8 @@
 /**
  * Finds the version of a branch that a transaction committed. `findTransaction` finds it by the id
- * of the transaction, and `findKeyed` by an idempotency key, from which `keyedTransaction` makes
- * such ids. Both return undefined if there is no such version, or it was deleted. The keys of a
- * branch are kept in the engine's cache.
+ * of the transaction. `keyedTransaction` makes an id from an idempotency key, and `findKeyed` finds
+ * the newest version that was committed under such an id. Both return undefined if there is no such
+ * version, or it was deleted. The keyed ids of a branch are kept in the engine's cache.
  */
 import { createHash } from 'node:crypto';
 import {

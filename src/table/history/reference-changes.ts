@@ -1,8 +1,9 @@
 /**
  * Creates and moves tags (`createVersionTag`, `updateVersionTag`) and deletes branches
- * (`deleteUnneededBranch`), safely beside concurrent deletions. While a tag is created or moved,
- * its version is held so that nobody deletes it. A branch that a tag names is not deleted.
- * versions/tags.ts and versions/branches.ts write the files.
+ * (`deleteUnneededBranch`), safely beside concurrent deletions. A version is held until the tag
+ * that names it exists. A branch stays, with InvalidTableState, if a tag names it, or if another
+ * branch was made from it and Lance's clients may write that one. versions/tags.ts and
+ * versions/branches.ts write the files.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { TagRecord } from '../../format/index.ts';

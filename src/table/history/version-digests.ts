@@ -1,11 +1,12 @@
 /**
  * Lists versions without reading each manifest. `digestsOf` returns digests of versions, which hold
- * the facts that lists show, and `noteDigest` keeps those of commits. Digests lie in files beside
- * the manifests.
+ * the facts that lists show, and `noteDigest` keeps the digest of a new version. Digests lie in
+ * files beside the manifests.
  *
  * The manifests are the truth. A digest counts only if its checksum is the one that the next
- * version names as its parent's. The newest version of a list is read from its manifest. A lost,
- * torn or outdated digest file is therefore never believed; it only costs time.
+ * version of the list names as its parent's; otherwise the manifest is read. The manifest of the
+ * newest version of a list is always read. So a lost, torn or outdated digest file is never
+ * believed; it only costs time.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,8 @@
 /**
  * `bitmapReader` and `labelListReader` read the segments of BITMAP and LABEL_LIST indexes. The file
  * of a segment has a row for each distinct value, sorted with nulls last: the value, the count of
- * its rows and their positions. Rows with a value are counted without reading their positions.
+ * its table rows and their positions. So the rows that match are counted without reading positions.
+ * For lists and several values this count is only an upper bound.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';

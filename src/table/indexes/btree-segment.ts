@@ -1,8 +1,8 @@
 /**
  * `btreeReader` answers conditions on one column by the segments of a BTREE index. The file of a
  * segment has the values in order, with nulls last, and the positions of their rows. The rows that
- * match form runs of this order: a binary search finds the ends of a run (`SortedSegment`), and
- * `positionsOf` reads the positions in it.
+ * match are runs of this order: `SortedSegment` finds the ends of a run by binary search, and
+ * `positionsOf` reads the positions in runs and sorts them.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { firstAbove } from '../../binary-search.ts';

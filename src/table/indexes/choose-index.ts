@@ -1,8 +1,9 @@
 /**
  * `chooseIndexes` uses the indexes of a version to find the rows that match a condition, if they
- * are a small enough share of all rows. The result holds candidate rows of the fragments that the
- * indexes cover; the caller scans the other fragments. For AND it takes the index that names the
- * fewest rows, and others that name about as few. For OR it takes an index for each part, or none.
+ * are a small enough share of all rows and the table is not small. The result holds candidate rows,
+ * deleted ones among them, of the fragments that the indexes cover; the caller scans the other
+ * fragments. For AND it takes the index that names the fewest rows, and others that name about as
+ * few. For OR it takes an index for each part, or none.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * `coverageOf` finds which fragments of a version an index covers. A segment covers the fragments
  * of its runs that still exist and whose column is in the file that it was built from. It covers
- * none if the column has another type by now, or if the segment's files cannot be read. A scan
- * reads the fragments that are not covered.
+ * none if the column is gone, if its files cannot be read, or, in an index that has the values
+ * themselves, if the column has another type by now. A scan reads the fragments that are not
+ * covered.
  */
 import { type DataType, DataType as Types, typesEqual } from '../../arrow/index.ts';
 import {

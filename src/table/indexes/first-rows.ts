@@ -1,8 +1,8 @@
 /**
- * `firstRows` finds the rows that may be among the first in the order of a column, by the column's
- * BTREE index and without sorting. Rows with equal values are candidates together. The caller sorts
- * the candidates and the rows that the index does not cover. For a small table, or too many
- * candidates, the index is not used.
+ * `firstRows` finds, without sorting, the rows that may be the first in the order of a column, by
+ * its BTREE index. Rows with equal values are candidates together. The caller sorts the candidates
+ * and the rows that the index does not cover. If the table is small, or there would be too many
+ * candidates, the index is not used, and the result says why.
  */
 import {
   BTREE,

@@ -2,7 +2,7 @@
  * Exports the reading of indexes: which fragments they cover, which rows match a condition, how
  * many they are, which come first in an order, and which vectors are near to another. Also exports
  * the reader of full-text segments, the lists and prewarming of indexes, and their entries after
- * fragments were joined. table/indexing builds them.
+ * fragments were joined. table/indexing builds indexes.
  */
 
 export { BTREE_COLUMNS } from './btree-segment.ts';

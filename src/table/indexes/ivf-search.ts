@@ -1,8 +1,9 @@
 /**
  * `nearRows` finds through an IVF index the rows whose vectors are likely to be nearest to query
- * vectors. For each query vector it searches the partitions of all segments, nearest first, and
+ * vectors. For each query vector it searches the partitions of all segments, nearest first. It
  * stops when the rest are unlikely to hold a nearer row, or at the limits of the request. The
- * caller measures exact distances.
+ * result also has the rows of partitions that every search has to measure. The caller measures
+ * exact distances.
  */
 
 import { joinedFloats } from '../../bytes.ts';

@@ -1,8 +1,8 @@
 /**
  * `joinedIndexes` computes the index entries of a version after some of its fragments were joined.
- * No file of an index changes, because positions count rows over the runs of a segment. In these
- * runs, neighbouring fragments without deleted rows are replaced by the fragments that hold the
- * same rows now.
+ * In the runs of each segment it replaces neighbouring fragments without deleted rows by the
+ * fragments that hold the same rows now. No file of an index changes, because positions count rows
+ * over the runs.
  */
 import {
   columnStamp,

@@ -1,7 +1,7 @@
 /**
  * `prewarmIndex` reads and verifies all columns of an index, so that they are cached before the
- * first query, and returns the size of its files in bytes. If they do not fit the cache, later
- * columns evict earlier ones.
+ * first query. It returns the size of the index files in bytes, or undefined if the version has no
+ * index of that name. If the columns do not fit the cache, later ones evict earlier ones.
  */
 import { openFragment } from '../fragments/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `indexReader` returns the reader of a type of index, or undefined for types that this release
  * does not know. A reader tells which conditions on its column it can answer, and finds the rows of
- * a segment that match one. A new type needs a row here. Full-text and vector indexes answer no
- * conditions; text-segment.ts and ivf-segment.ts read them.
+ * a segment that match one. Full-text and vector indexes answer no conditions; text-segment.ts and
+ * ivf-segment.ts read them.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';

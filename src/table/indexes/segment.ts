@@ -1,8 +1,8 @@
 /**
- * `OpenSegment` opens a file of an index segment and reads its columns batch by batch. A file that
- * is missing, damaged or has other columns throws Corrupt. Files of indexes are read like fragments
- * (`entryOf`), with the same checksums and the same cache. The columns are shared and must not be
- * changed.
+ * `OpenSegment` opens a file of an index segment and reads its columns batch by batch. It throws
+ * Corrupt if the version is there and the file is missing or damaged, or has another number of
+ * columns. Files of indexes are read like fragments (`entryOf`), with the same checksums and the
+ * same cache. The columns are shared and must not be changed.
  */
 import type { Data } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * `bitmapRows` computes the rows of a segment of a BITMAP or LABEL_LIST index: one for each
  * distinct value of the column, or of the items of its lists. A row has the value, the number of
- * table rows with it, and their positions. The values are in order, with nulls last. The column is
- * read once; its distinct values and the positions are held in memory.
+ * table rows with it, and their positions. The values are in order, with nulls last. Null items of
+ * lists are left out. The column is read once; its distinct values and the positions are held in
+ * memory.
  */
 import {
   Binary,

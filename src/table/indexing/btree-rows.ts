@@ -1,7 +1,7 @@
 /**
  * `btreeRows` computes the rows of a BTREE segment: the values of a column in order, nulls last,
- * each with the position of its row. They come from an ordered read, which keeps about 60 bytes for
- * each row. Rows of equal values keep their order.
+ * each with the position of its row. They come from a query that orders the rows in memory. Rows of
+ * equal values keep their order.
  */
 import {
   columnsOf,

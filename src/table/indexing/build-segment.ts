@@ -1,7 +1,7 @@
 /**
- * Builds one segment of an index, of any type that this release builds, over some fragments of a
- * version. It also tells how many rows a segment may cover, and whether a column can have an index
- * of a type (`isIndexable`).
+ * `buildSegment` builds one segment of an index, of any type that this release builds, over some
+ * fragments of a version. `segmentRowsOf` tells how many rows a segment may cover, and
+ * `isIndexable` whether a column can have an index of a type.
  */
 import { DataType, describeType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
  * `createIndex` builds an index of a column over the newest version, and then commits it. Appends
- * and other changes may go on meanwhile. The build fails if one of them drops the column, changes
- * its type, or gives the name to an index of another column. Rows that are added later are scanned
- * until update-indexes.ts covers them. `dropIndex` commits a version without an index.
+ * and other changes may go on meanwhile. It throws ConcurrentModification if one of them drops the
+ * column or changes its type, and TableIndexAlreadyExists if an index of another column has the
+ * name. Rows that are added later are scanned until update-indexes.ts covers them. `dropIndex`
+ * commits a version without an index.
  */
 import { type DataType, describeType, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Exports the building of indexes: creating, dropping and updating them, dropping damaged segments,
- * and the error for an index that is not there. table/indexes reads them.
+ * Exports the building of indexes: creating, updating and dropping them, and dropping damaged
+ * segments for repair. table/indexes reads indexes.
  */
 
 export {

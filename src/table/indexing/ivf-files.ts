@@ -1,8 +1,8 @@
 /**
  * `writeIvfFiles` builds a segment of an IVF index over the vectors of some fragments. It scans
  * them twice: first to take a sample and find centroids, then to assign each vector to a partition.
- * Memory holds the sample, and about nine bits for each element of all vectors. The first file
- * lists the partitions, and the second has blocks of their rows (indexes/ivf/layout.ts).
+ * Memory holds the sample, and a short form of every vector. The first file lists the partitions,
+ * and the second has blocks of their rows (indexes/ivf/layout.ts).
  */
 import {
   Bool,

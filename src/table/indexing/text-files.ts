@@ -1,6 +1,6 @@
 /**
  * `writeTextFiles` writes the files of one segment of a full-text index: the terms with their
- * postings, and the number of words of each row. If the index keeps positions of words, another
+ * postings, and the number of words of each row. If the index keeps positions of words, a third
  * file has these. Each text is read once. The postings are held in memory in their stored form. If
  * anything fails, the files are deleted.
  */

@@ -1,8 +1,8 @@
 /**
  * `updateIndexes` builds segments over the fragments that the indexes of a branch do not cover, and
- * commits all indexes in one version. If there are many segments, or much is not covered, it merges
- * small segments into the new ones. It also replaces damaged segments. An index that was changed
- * meanwhile is left as it is.
+ * commits all changed indexes in one version. If an index would have more than four segments, or if
+ * more than a tenth of the rows is not covered, it merges small segments into the new ones. It also
+ * replaces damaged segments. An index that another writer changed meanwhile is left as it is.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * `writeSegmentFile` writes the rows of a segment as one file in the folder of indexes, in short
- * batches, so that a search reads little. It writes and checks the file like a fragment, and
- * removes it on any error. `writeSegmentFiles` writes all files of one segment, of which none stays
- * if one fails.
+ * record batches, so that a search reads little. It writes and checks the file like a fragment, and
+ * removes it on any error. `writeSegmentFiles` writes all files of one segment; if one fails, none
+ * of them stays.
  */
 import {
   type Data,

@@ -1,6 +1,7 @@
 /**
  * Exports the publishing of versions (`createLanceVersion`) and branches (`createLanceBranch`) that
- * Lance's writers stage, and `stagedLancePath`, which checks where a staged manifest lies.
+ * Lance's writers stage, and `stagedLancePath`, which returns the path of a staged manifest if it
+ * lies where Lance stages them.
  */
 
 export { createLanceBranch } from './create-branch.ts';

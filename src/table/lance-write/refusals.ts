@@ -1,7 +1,7 @@
 /**
- * Builds the errors that refuse the content of a staged Lance manifest. `invalid` is for a damaged
- * or inconsistent one, and `unsupported` for one beyond what this release accepts. `blamed` turns
- * damage found while reading a client's files into such an error.
+ * Builds the errors that refuse a staged Lance manifest. `invalid` (InvalidInput) is for a damaged
+ * or inconsistent one, and `unsupported` (Unsupported) for one beyond what this release accepts.
+ * `blamed` turns damage found while reading a client's files into one of these errors.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Protects the engine from small staged manifests that would need gigabytes of memory. Lance stores
  * nulls and absent columns in no bytes, and a dictionary's text once for any number of rows, but
- * this engine writes them all out. `checkCosts` refuses such a manifest before its files are read,
- * and `RowCosts` does so while rows are read.
+ * this engine writes them all out. `checkCosts` throws InvalidInput for such a manifest before its
+ * files are read, and `RowCosts` does so while rows are read.
  */
 import { type Data, dataBytes } from '../../arrow/index.ts';
 import { nullBytes } from '../../format/index.ts';

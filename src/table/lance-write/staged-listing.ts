@@ -1,8 +1,8 @@
 /**
  * Compares the fragments of a staged Lance manifest with those that its transaction lists, without
- * reading a file. The transaction must name all fragments that were added, removed, changed or
- * reordered. Each function refuses one kind of difference with InvalidInput, such as `requireNew`
- * and `requireGone`.
+ * reading a file. Each function throws InvalidInput for one kind of difference. For example,
+ * `requireNew` throws it if the added fragments are not the listed ones, and `requireGone` if a
+ * fragment that the transaction removes is still there.
  */
 import type {
   LanceFileEntry,

@@ -1,8 +1,9 @@
 /**
- * `readStagedManifest` reads the manifest that a writer of Lance has staged. It refuses content
+ * `readStagedManifest` reads the manifest that a writer of Lance has staged, and refuses content
  * that no version of a table can accept. The path of the manifest (`stagedLancePath`) and its bytes
- * are untrusted. `requireSameTable` and similar functions refuse a manifest whose writer has read a
- * table that was dropped since, or that does not say which table it has read.
+ * are untrusted. `requireSameTable` throws TableNotFound if the writer has read a table that was
+ * dropped since. `requireNamedTable` and `requirePlace` throw InvalidInput if it is not known which
+ * table the writer has read.
  */
 import {
   joinPath,

@@ -1,6 +1,7 @@
 /**
- * `requireValues` refuses a staged manifest that would leave nulls in a required field: because its
- * fragments lack values of the field, or because it makes a field required that holds nulls.
+ * `requireValues` throws InvalidInput for a staged manifest that would leave nulls in a required
+ * field: because its fragments lack values of the field, or because it makes a field required that
+ * holds nulls.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { plainPause, runSteps } from '../../steps.ts';

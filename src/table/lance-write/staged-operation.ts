@@ -1,8 +1,8 @@
 /**
- * `checkOperation` checks that the changes of a staged Lance manifest are the ones that its
- * transaction describes, because later writers rely on the transaction. It returns the kind of
- * operation that the new version records. `takenOperation` refuses operations that tables here do
- * not support, such as building an index.
+ * `checkOperation` checks that a staged Lance manifest changes what its transaction describes, and
+ * nothing else, because later writers rely on the transaction. It throws InvalidInput for any other
+ * change, and returns the kind of operation that the new version records. `takenOperation` throws
+ * Unsupported for operations that tables here do not have, such as building an index.
  */
 
 import { metadataEqual } from '../../arrow/index.ts';

@@ -1,9 +1,9 @@
 /**
  * `writeStagedRows` writes the rows of a staged Lance manifest as fragments and deletion files of
  * the table. It decodes all new data files and reads all new deletion files before anything is
- * published. It rewrites a fragment with changed columns with every row in its place, so row ids
- * and deleted rows stay. On the way it refuses values of computed columns, and rows that cost too
- * much.
+ * published. A fragment whose columns changed is written anew with every row in its place, so row
+ * ids and deleted rows stay. On the way it refuses values of computed columns, and rows that take
+ * too many bytes.
  */
 import {
   type Data,

@@ -1,7 +1,8 @@
 /**
- * `absentStructs` names the structs that no file of a fragment holds. Lance 2.0 has no form for a
- * struct that is null, but reads one that is nowhere as null: so whoever writes such a fragment
- * anew leaves the column out, and does not join it with rows that have the struct.
+ * `absentStructs` lists the ids of the top-level struct columns that no file of a fragment holds.
+ * Lance 2.0 has no form for a null struct, but it reads a column that no file holds as null. So a
+ * fragment that is written anew leaves such a column out, and is not joined with rows that have the
+ * struct.
  */
 import { DataType } from '../../arrow/index.ts';
 import type { FragmentEntry } from '../../format/index.ts';

@@ -3,9 +3,9 @@
  * Clients of Lance open and write the table by that path. It returns undefined if no link can be
  * made; clients then open the folder itself.
  *
- * No later table of the same name gets that path. A client that is behind builds its change on the
- * newest manifest at the path that it was given. So the path alone shows that a client still holds
- * a table that was dropped since (`clientPath`).
+ * No later table of the same name gets that path. A client that has not read the newest version
+ * still builds its change on the newest manifest at its path. So only the path shows that the
+ * client means a table that was dropped since (`clientPath`).
  */
 import { isDirspaceError } from '../../errors.ts';
 import { OPENED_FOLDER, openedFolder } from '../../format/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Creates the files that Lance needs to open one version: a manifest in the table's `lance` folder
- * (`keptManifest`), and deletion files under Lance's names in the `_deletions` of its branch. They
- * are created when first needed and then kept. For a version that Lance cannot read, the manifest
- * makes Lance's readers refuse it.
+ * (`keptManifest`), and deletion files under Lance's names in the `_deletions` folder of its
+ * branch. They are created when first needed and then kept. For a version that Lance cannot read,
+ * the manifest makes Lance's readers refuse it.
  */
 import { createHash } from 'node:crypto';
 import {

@@ -1,11 +1,10 @@
 /**
- * Updates the files by which Lance opens a table by its path. `followCommit` does so after each
- * commit, and `followTable` after changes of tags, branches and versions. They act only on tables
- * that open in Lance. If the mode asks for it, or Lance already finds versions at the path, they
- * write what Lance has to find there, because it would otherwise take an older version for the
- * newest. If there is neither a version nor a fence, they write the fence (lance-fence.ts), so that
- * Lance refuses the table. A failure here never fails the change. A later change or a
- * synchronization (lance-sync.ts) writes what is missing.
+ * Updates the files by which Lance opens a table by its path: `followCommit` after each commit, and
+ * `followTable` after changes of tags, branches and versions. They do nothing for tables that were
+ * not written for Lance. They write what Lance has to find if the mode asks for it, or if Lance
+ * finds versions at the path already, because it would otherwise take an older one for the newest.
+ * If Lance finds nothing there, they write the fence (lance-fence.ts), so that it refuses the
+ * table. A failure never fails the change; a later change or lance-sync.ts writes what is missing.
  */
 import { followsByPath } from '../../lance-mode.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * Finds files in a table that were written for Lance or by Lance and are no longer needed; callers
- * delete them. `goneManifests` finds manifests of deleted versions, and `goneDeletions` deletion
- * files that nothing refers to. Other functions find files that were set aside, and files of
- * Lance's writers that were refused, were killed or had finished.
+ * delete them. `goneManifests` finds manifests of versions that are gone, and `goneDeletions`
+ * deletion files that no version needs. Other functions find files that were renamed to hide them
+ * from Lance, and files that Lance's writers left, whether they had finished, were refused or were
+ * killed.
  */
 import {
   deletionsFolder,

@@ -1,8 +1,9 @@
 /**
  * `placeRefs` writes the tags and branches of a table as files in `_refs`, where Lance looks for
- * them. It also places the manifests of branches below `tree/`. It removes the engine's files of
- * tags and branches that no longer exist. Files of other programs are overwritten only if a tag or
- * branch has their name. `wantedRefs` computes the files without writing them.
+ * them, and places the manifests of branches below `tree/`. It removes the engine's files of tags
+ * and branches that no longer exist. It overwrites a file of another program only if a tag or
+ * branch has its name, and not a tag that a client of Lance has just moved in a table that it may
+ * write. `wantedRefs` computes the files without writing them.
  */
 import {
   encodeLanceBranch,

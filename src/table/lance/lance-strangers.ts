@@ -1,7 +1,8 @@
 /**
- * Recognises manifests in `_versions` that other programs wrote, and renames them so that Lance's
- * readers do not find them (`setStrangersAside`). Above the newest version of a branch, Lance would
- * take such a manifest for the newest, although it is no version of the table.
+ * Recognises manifests in `_versions` that other programs wrote (`isOwn` is false).
+ * `setStrangersAside` renames those above the newest version of a branch, so that Lance's readers
+ * do not find them. Lance would take such a manifest for the newest version, although it is no
+ * version of the table.
  */
 import {
   isOwnLanceManifest,

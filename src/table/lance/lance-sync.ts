@@ -1,8 +1,8 @@
 /**
  * `syncLance` updates the files by which Lance opens a table by its path, for all versions, tags
  * and branches. It compares the content of each file. Manifests of other programs are renamed so
- * that Lance does not find them, and old leftovers of Lance's writers are removed. It writes
- * nothing for a table that was never written for Lance.
+ * that Lance does not find them, and what Lance's writers left is removed after seven days. It
+ * writes nothing for a table that was never written for Lance.
  */
 import { type Engine, mainBranch, resolveHead } from '../versions/index.ts';
 import { lanceDebris, lanceTemporaries } from './lance-leftovers.ts';

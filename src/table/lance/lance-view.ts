@@ -1,9 +1,8 @@
 /**
- * Tells whether Lance can read a version of a table, and if so what its manifest for Lance holds.
- * `lanceProblem` returns the reason why Lance cannot read the version, or undefined. `lanceView`
- * returns that reason too, or the fields and fragments for the manifest. `lanceDone` returns the
- * changes that the version made, as the manifest of the engine has recorded them for Lance's
- * clients.
+ * Tells whether Lance can read a version of a table. `lanceProblem` returns the reason why not, or
+ * undefined. `lanceView` returns that reason, or the content of the version's manifest for Lance.
+ * `lanceDone` returns the transaction that is kept for Lance's clients. If none is kept it returns
+ * `append` or `other`, which tells them what the version may have changed.
  */
 import {
   columnFiles,

@@ -1,8 +1,8 @@
 /**
- * `indexKeys` builds an index of rows in memory by their key columns, against which the rows of
- * other batches are matched. A key with a null in it matches nothing; NaN equals NaN, and 0 equals
- * -0. Lists, structs and the like cannot be keys (InvalidInput). `showKey` formats a key for
- * messages.
+ * `indexKeys` builds an index of rows in memory by their key columns; its `match` finds for rows of
+ * other record batches the first indexed row with the same key. A key with a null in it matches
+ * nothing; NaN equals NaN, and 0 equals -0. Lists, structs and unions as keys throw InvalidInput.
+ * `showKey` formats a key for messages.
  */
 import {
   type Data,

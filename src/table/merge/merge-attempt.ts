@@ -1,8 +1,8 @@
 /**
- * `MergeAttempt` runs one attempt of a merge on one version. It streams the target's rows past an
- * index of the source's rows, yields the batches to write, and collects the rows to delete. If
- * matched rows are updated, two source rows with a key that the table has throw InvalidInput.
- * merge.ts writes and commits the result.
+ * `MergeAttempt` runs one attempt of a merge on one version. It streams those of the target's rows
+ * that may match past an index of the source's rows, yields the record batches to write, and
+ * collects the rows to delete. If matched rows are to be updated, it throws InvalidInput for two
+ * source rows with one key that the table has. merge.ts writes and commits the result.
  */
 import {
   type Data,

@@ -1,7 +1,7 @@
 /**
- * Applies the rules of computed columns to a merge. `withoutComputed` takes them out of the source
- * rows, which may have no values for them. `staleByMerge` names the computed columns that become
- * null in updated rows, because the source sets one of their inputs.
+ * Applies the rules of computed columns to a merge. `withoutComputed` removes them from the source
+ * rows, and throws InvalidInput if they have a value there. `staleByMerge` names the computed
+ * columns that become null in updated rows, because the source sets one of their inputs.
  */
 import { DataType } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,9 @@
 /**
- * `ColumnTally` collects the profile of one column, batch by batch: nulls, frequent values, the
- * least and greatest value, the mean of numbers, and a histogram. The histogram counts numbers and
- * times as they are, texts and lists by their length, and vectors by their norm. value-counts.ts
- * counts distinct values, and histogram.ts fills the buckets.
+ * `ColumnTally` collects the profile of one column, one record batch after the other: nulls,
+ * distinct and frequent values, the mean of numbers, a histogram, and the least and greatest value
+ * of numbers, times, texts and booleans. The histogram counts numbers and times as they are, texts,
+ * binary values and lists by their length, and vectors by their norm. value-counts.ts counts
+ * distinct values, and histogram.ts fills the buckets.
  */
 import { type Data, DataType, plainType } from '../../arrow/index.ts';
 import { type ColumnStatistics, columnStatistics, mergeStatistics } from '../../format/index.ts';

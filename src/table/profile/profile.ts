@@ -2,7 +2,8 @@
  * `profileTable` computes the profiles of the columns of a version. It reads the parts of the table
  * in such an order that the first ones are always a sample (sample-order.ts). When its time is up
  * it stops, and the result says that it covers a sample. `exactBounds` finds the least and greatest
- * values of columns without reading rows, where the statistics tell them exactly.
+ * values of columns by statistics, without reading rows. It returns undefined for a column whose
+ * statistics do not tell them exactly, for example after rows were deleted.
  */
 import { crc32 } from 'node:zlib';
 import type { Data } from '../../arrow/index.ts';

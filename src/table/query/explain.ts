@@ -1,6 +1,7 @@
 /**
- * Formats query plans as text. `explainPlan` describes how a query will run. `analyzePlan` runs it
- * and reports what it read.
+ * Formats query plans as text. `explainPlan` describes how a query will run. `analyzePlan` runs it,
+ * and adds how many rows it returned, what it read (fragments, record batches and bytes), and how
+ * long it took.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { liveRows } from '../../format/index.ts';

@@ -1,8 +1,8 @@
 /**
- * Computes the answer's columns for the rows that a search found. It plans which columns to read
- * for them, and computes the rest for each batch. Expressions and predicates may also use the
- * columns that the search adds, such as `_distance` and `_score`. A column of the table with the
- * same name takes precedence.
+ * Computes the columns of the answer for the rows that a search found. `planFound` plans which
+ * columns are read for them, and `answeredColumns` computes the rest for each record batch.
+ * Expressions and predicates may also use the columns that the search adds, such as `_distance` and
+ * `_score`. A column of the table with the same name takes precedence in them.
  */
 import { columnsOf, type Data, Field, type RecordBatch, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Reads the rows that a search found, in the order given, and adds the distance or score of each as
- * a column. `postfiltered` drops found rows that do not match a predicate.
+ * `foundStream` reads the rows that a search found, in the order given, and adds the distance or
+ * score of each as a column. If there are several query vectors, another column has the number of
+ * the vector. `postfiltered` drops found rows that do not match a predicate.
  */
 import {
   columnsOf,

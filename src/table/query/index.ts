@@ -1,6 +1,6 @@
 /**
- * Exports queries of a snapshot and their plans: `query` runs scans, ordered reads, vector and
- * full-text searches. Also exports the sorter of rows by keys and, for indexing, the checks and
+ * Exports queries of a snapshot and their plans: `query` runs scans, ordered reads, vector searches
+ * and full-text searches. Also exports the sorter of rows by keys and, for indexing, the checks and
  * readers of text and vector columns.
  */
 

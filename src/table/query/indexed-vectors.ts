@@ -1,8 +1,8 @@
 /**
- * `vectorAccess` finds the index that a vector search can use, or says why the search measures all
- * vectors. It also chooses the metric if the request names none. `nearIndexed` returns the rows of
- * the index that are likely to be nearest, or all rows that match if they are few. The search then
- * measures their distances.
+ * `vectorAccess` finds the index that a vector search can use, or says why it uses none. If the
+ * request names no metric, it takes that of the index, or l2 without an index. `nearIndexed`
+ * returns the rows of the index that are likely to be nearest, or all rows that match the prefilter
+ * if they are few. The search then measures their distances.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * `KeyRanks` computes finer ranks for rows that a sorter cannot tell apart. A rank is a number made
- * from the first sort key; of a text, from its first bytes. The finer rank comes from the next
- * bytes of a text, or from the keys after the first. It works in short steps. `Piece` is the form
- * in which a sorter keeps rows.
+ * `KeyRanks` computes finer ranks for rows whose ranks so far are equal. A rank is a number that a
+ * sorter makes from the first sort key; for a text or binary, from its first bytes and length. A
+ * finer rank comes from the next bytes of the value or from the next sort key. The work is done in
+ * short steps. `Piece` is the form in which a sorter keeps rows.
  */
 import type { Data } from '../../arrow/index.ts';
 import { inSlices } from '../../steps.ts';

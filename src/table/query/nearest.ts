@@ -1,8 +1,9 @@
 /**
- * `nearestRows` measures the vectors of a snapshot and returns the row ids and exact distances of
- * the nearest, as a `SearchRequest` asks. Of rows that an index covers, it measures only those that
- * the index chooses, so it may miss near ones. A sketch of a batch in memory can rule out rows,
- * which are then not read.
+ * `nearestRows` finds the rows whose vectors are nearest to the query vectors, in a column with one
+ * vector in each row. It returns their row ids and distances. If an index is used, it measures only
+ * the rows that the index chooses and, unless a fast search leaves them out, the rows that the
+ * index does not cover; so it may miss near rows. If memory holds a sketch of a batch, rows that
+ * the sketch rules out are not read.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';

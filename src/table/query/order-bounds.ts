@@ -1,7 +1,8 @@
 /**
- * `RankSpans` decides, by the statistics of the first sort key, which fragments and batches hold
- * none of the first rows of an order, so that they are not read. Its `bound` is a rank that none of
- * the first `limit` rows exceeds. A rank is a number made from the sort key.
+ * `RankSpans` helps a sorted read with a limit to skip fragments and batches. From the statistics
+ * of the first sort key it computes the lowest rank that their rows can have. `bound` is a rank
+ * that none of the first `limit` rows exceeds, so what ranks higher can be skipped. It stays
+ * Infinity if the plan has a predicate. A rank is a number made from the sort key.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type ColumnStatistics, type FragmentEntry, liveRows } from '../../format/index.ts';

@@ -1,8 +1,9 @@
 /**
- * `orderedScan` reads the matching rows in the order of the sort keys. It streams their keys past a
- * sorter (row-sorter.ts), which keeps the first `limit` rows or all, and then reads the rows in
- * that order, batch by batch. If a BTREE index of the first key tells which rows can come first, it
- * reads no other rows that the index covers.
+ * `orderedScan` returns the matching rows in the order of the sort keys. It streams their keys past
+ * a sorter (row-sorter.ts), which keeps the first rows up to offset plus limit, or all without a
+ * limit. Then it reads the rows in order, batch by batch. If no index serves the filter and a BTREE
+ * index of the first key can tell which rows may come first, of the rows that it covers only these
+ * are sorted. A key of a type without an order throws InvalidInput.
  */
 import {
   type Data,

@@ -1,8 +1,9 @@
 /**
- * `RowSorter` collects rows by their sort keys (`add`) and returns the ids of the first `limit` in
- * order (`finish`). Memory grows with `limit`, not with the number of rows. Rows of equal keys keep
- * their row order, so batches have to come in that order. It works in short steps (sort-steps.ts).
- * `markChanges` finds where the keys of ordered rows change.
+ * `RowSorter` collects rows by their sort keys (`add`) and sorts them (`finish`). The result gives
+ * the ids of the first `limit` rows, in order. Memory grows with `limit`, not with the number of
+ * rows. Rows of equal keys keep their row order, so batches have to come in that order. It works in
+ * short steps (sort-steps.ts). `markChanges` marks the rows whose keys differ from those of the row
+ * before.
  */
 import { type Data, dataBytes, gatherData, sliceData, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `TextScan` runs a full-text search in the rows of a version that no index covers. It reads their
- * texts in row order, and yields to the event loop. `findTerms` collects the terms that fuzzy words
- * and prefixes stand for. `collect` counts the words of the query, and keeps the live rows that
- * match both the query and the predicate.
+ * `TextScan` does the part of a full-text search that reads texts: those of the fragments that no
+ * index covers, in row order and in short steps. `findTerms` collects the terms that fuzzy words
+ * and prefixes stand for. `collect` counts the words of the query in all live rows, for the
+ * statistics. With a prefilter, it collects as results only the rows that match the predicate too.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { FragmentEntry } from '../../format/index.ts';

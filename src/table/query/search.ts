@@ -1,8 +1,9 @@
 /**
- * `searchVectors` finds the rows whose vectors are nearest to the query's, among all rows or those
- * that an index chooses (nearest.ts). With `prefilter` only rows that match the predicate are
- * ranked; without it the nearest rows are filtered afterwards. If rows hold several vectors, the
- * vectors of the query count together (vector/late-interaction.ts).
+ * `searchVectors` returns the rows whose vectors are nearest to the query's, nearest first. It can
+ * use an index (nearest.ts). With `prefilter` only rows that match the predicate are ranked;
+ * without it the nearest rows are filtered afterwards. If each row of the column holds several
+ * vectors, the query vectors count together as one query (vector/late-interaction.ts), and no index
+ * is used.
  */
 import {
   type Data,

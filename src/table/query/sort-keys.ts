@@ -1,10 +1,11 @@
 /**
- * Compares rows by the keys of an ORDER BY, without making JavaScript values. `keyValues` returns
- * the values of a key column in typed arrays. `fillRanks` computes a rank of each row, a double
- * that orders most rows by their first key. `compareKeys` compares rows of equal rank exactly.
+ * Compares rows by the keys of an ORDER BY, straight from the Arrow buffers. `keyValues` returns
+ * the values of a key column as typed arrays. `fillRanks` computes a rank for each row, a double
+ * that rises with the key; different keys may have the same rank. `compareKeys` compares one key of
+ * two rows exactly.
  *
- * NaN comes after all other numbers, both zeros are equal, and texts are ordered by their bytes.
- * Nulls come first or last as the key says, in both directions.
+ * NaN counts as greater than all other numbers, both zeros are equal, and texts are ordered by
+ * their bytes. Nulls come first or last as the key says, in both directions.
  */
 import {
   type Data,

@@ -1,8 +1,8 @@
 /**
- * `sortedRows` sorts row numbers by their ranks, which are doubles made from the sort key. If many
- * rows have the same rank, it asks for finer ranks that tell them apart; it sorts a few such rows
- * by the given comparison. It is a generator that yields after a few milliseconds of work. Ranks
- * are sorted by their bits, so none may be NaN or -0.
+ * `sortedRows` sorts row numbers by their ranks, which are doubles made from the sort key. If more
+ * than 64 rows have the same rank, it asks for finer ranks, where there are any; it sorts fewer by
+ * the given comparison. Rows that are equal in all keys keep their order. It is a generator that
+ * yields after short pieces of work. Ranks are sorted by their bits, so none may be NaN or -0.
  */
 import { inSlices } from '../../steps.ts';
 import type { WorkMeter } from './sort-keys.ts';

@@ -1,7 +1,7 @@
 /**
- * Finds the columns that a full-text search reads. `textColumns` lists the top-level columns of a
- * version that can be searched; `textColumn` resolves one by its path, which may lead into structs.
- * `TextReader` returns the texts of one batch of a column, row by row.
+ * Finds the columns that a full-text search reads: those of utf8, large_utf8 and lists of these.
+ * `textColumns` lists the top-level ones; `textColumn` resolves one by its path, which may lead
+ * into structs. `TextReader` gives the bytes of the texts of each row of one record batch.
  */
 import { type Data, DataType, describeType, getBit, type Offsets } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

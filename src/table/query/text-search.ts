@@ -1,8 +1,9 @@
 /**
- * `searchTexts` finds the rows that match a full-text query best. It uses the indexes of the
- * columns, and reads the texts that these do not cover. It ranks rows by BM25, whose statistics do
- * not depend on the predicate. With `prefilter` only rows that match the predicate are ranked;
- * otherwise the best rows are filtered afterwards.
+ * `searchTexts` returns the rows that match a full-text query best. It uses the indexes of the
+ * columns and reads the texts that these do not cover; a fast search leaves the latter out, if the
+ * indexes can be used and are whole. Rows are ranked by BM25, whose statistics do not depend on the
+ * predicate. With `prefilter` only rows that match the predicate are ranked; without it the best
+ * rows are filtered afterwards.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

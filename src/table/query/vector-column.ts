@@ -1,8 +1,8 @@
 /**
- * `vectorColumn` finds the column that a vector search reads. The request names its path, which may
- * lead into structs; otherwise it takes the only column that fits, preferring top-level columns.
- * Its errors name the vector columns of the table. `vectorsOf` returns the vectors of one batch in
- * the form that the kernels take, and `vectorsAt` returns those of a column within structs.
+ * `vectorColumn` finds the column that a vector search reads. The request may name its path, which
+ * may lead into structs. Without a name it takes the only top-level column with vectors of the
+ * query's length, or else the only such field in structs. Its errors name the vector columns of the
+ * table. `vectorsAt` returns the vectors of a record batch as the kernels take them.
  */
 import { type Data, DataType, describeType, getBit, setBit } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

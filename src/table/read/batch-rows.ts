@@ -1,8 +1,8 @@
 /**
- * `matchingRows` selects the matching rows of one batch of a fragment; if an index covers the
- * fragment, only the rows that the index found are considered. `readSelected` then reads or
- * computes the columns asked for, for these rows alone. `readLent` does the same for columns that
- * may lie in lent memory.
+ * `matchingRows` selects the live rows of one record batch that match the plan's predicate. If an
+ * index covers the fragment, only rows that the index found are considered. `readSelected` reads or
+ * computes the plan's columns for the selected rows. `readLent` does the same for writers, and its
+ * columns may lie in lent memory.
  */
 import {
   type Data,

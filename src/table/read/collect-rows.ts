@@ -1,7 +1,7 @@
 /**
- * `collectRows` reads rows by their ids and puts them into batches in the order of the ids. It
- * reads each batch of the table once, in row order, if it has some of the rows. Ids of deleted or
- * unknown rows are left out. The plan's predicate, limit and offset are not applied.
+ * `collectRows` reads rows by their ids and returns them as batches in the order of the ids. It
+ * reads the table in row order, and of it each record batch with requested rows once. Ids of
+ * deleted or unknown rows are left out. The plan's predicate, limit and offset are not applied.
  */
 import {
   type Data,

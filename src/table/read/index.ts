@@ -1,7 +1,7 @@
 /**
- * Exports the reading of a snapshot's rows: plans, scans, takes, counts, blobs, pruning by
- * statistics, numbers of rows, masks of the rows of index segments, evaluation in slices, and the
- * warm-up of a table when it is opened.
+ * Exports the reading of a snapshot's rows: plans, scans, reads by row id or offset, counts, blobs,
+ * pruning by statistics, row numbers, masks of the rows of index segments, evaluation in slices,
+ * and the warm-up of a table when it is opened.
  */
 
 export {

@@ -1,8 +1,9 @@
 /**
- * Lets a scan skip the fragments and batches without the rows that it needs. A predicate may name
- * rows by id or offset, such as `_rowid = 7`, or indexes may have found them. `namesRowsOf` returns
- * false for a fragment that holds none of these rows, and `namesRowsBetween` for a run of
- * fragments, without asking indexes. `namedRowsOf` returns the rows of a batch.
+ * Lets a scan skip fragments and batches that hold none of the rows it needs. A predicate may name
+ * rows by id or offset, such as `_rowid = 7`, or an index may have found them. `namesRowsOf`
+ * returns false for a fragment that holds none of these rows. `namesRowsBetween` does so for a run
+ * of fragments, by the predicate alone. `namedRowsOf` returns these rows of a batch, or undefined
+ * if the predicate names no rows and no index covers the batch.
  */
 
 import { firstAtLeast } from '../../binary-search.ts';

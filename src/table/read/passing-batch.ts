@@ -1,7 +1,8 @@
 /**
- * Reserves memory of the server for each batch that a read passes on: at once (`batchNow`), or
- * after waiting in line (`batchInLine`). The caller releases the memory when the batch has been
- * used. Short batches, and reads outside a server, are not counted.
+ * Reserves memory of the server for a batch that a read passes on. `batchNow` returns undefined if
+ * the memory is not free now; `batchInLine` waits for it. The caller releases the memory when the
+ * batch has been used. Batches below 64 KiB are not counted, and neither are reads without a
+ * server.
  */
 import type { ServerMemory } from '../../request-memory.ts';
 import { fieldBytes } from '../fragments/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `Places` iterates over the batches of a scan in row order. It skips fragments that cannot match
- * the predicate or that the plan rules out; batch-rows.ts skips single batches. `next` returns a
- * promise only if it has to wait. The reader of a batch is open until the next call.
- * `fragmentPlaces` iterates over one fragment, and reserves the server's memory for each batch.
+ * the predicate or that the plan rules out, and without a predicate those within the offset;
+ * batch-rows.ts skips single batches. `next` returns a promise only if it has to wait. The reader
+ * of a batch is open until the next call. `fragmentPlaces` iterates over the batches of one
+ * fragment, and reserves the server's memory for each.
  */
 import { type FragmentEntry, type FragmentExtent, liveRows } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `prepareReads` warms up a table when it is opened: it reads the footer of the first fragment, so
- * that the first read finds it cached. For a program that only asks thousands of tables for their
- * schemas, this would be wasted. So after some tables that were prepared and not read (`noteRead`),
- * it prepares only a few others.
+ * `prepareReads` warms up a table when it is opened: it reads the footer of the first fragment,
+ * unless it is long, so that the first read finds it cached. This is wasted on tables that are
+ * opened only for their schemas. So once two tables were prepared and none was read since
+ * (`noteRead`), it prepares only one of 64. Errors are ignored.
  */
 
 import { LONG_FOOTER_BYTES } from '../../format/index.ts';

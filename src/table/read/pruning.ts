@@ -1,7 +1,8 @@
 /**
- * Decides from statistics whether none, some or all rows of a fragment or batch match a predicate,
- * so that it need not be read. Statistics cover all rows, including deleted ones, and may be
- * unknown. A column that the fragment lacks is null in all its rows.
+ * Decides from statistics whether none, some or all rows of a fragment or batch match a predicate.
+ * With none or all, a read can do without the values. Statistics cover all rows, deleted ones too,
+ * and may be unknown; those of fields in structs always are. A column that the fragment lacks is
+ * null in all its rows.
  */
 
 import { typesEqual } from '../../arrow/index.ts';

@@ -1,8 +1,9 @@
 /**
- * `take` reads rows by their ids, or by offsets in row order, in the order asked for and with
- * repeats. Ids of deleted or unknown rows, and offsets past the last row, are left out.
- * `takenInParts` reads the rows of ordered reads, searches and comparisons in large lots
- * (collect-rows.ts), and each batch of the table only once for each lot.
+ * `take` reads the rows with given ids, or at given offsets among the live rows, in the order asked
+ * for and with repeats. Ids of deleted or unknown rows, and offsets past the last row, are left
+ * out. `takenInParts` reads the rows of ordered reads, searches and comparisons in lots of up to
+ * 262,144 rows (collect-rows.ts); for each lot it reads a batch of the table once. It returns
+ * batches of at most 8,192 rows.
  */
 import {
   batchBytes,

@@ -1,8 +1,9 @@
 /**
- * `runsWithIds` takes ids of fragments, and `runsWithOffsets` offsets of rows. Each returns a test
- * by which a `FragmentCursor` skips the runs, which are neighbouring fragments in the list, that
- * hold none of them. For more than 4,096 ids or offsets they return undefined, and all runs are
- * read.
+ * Makes tests by which a `FragmentCursor` skips runs, which are neighbouring fragments in the
+ * fragment list. With the test of `runsWithIds` it skips the runs that cannot hold one of the given
+ * fragment ids; with that of `runsWithOffsets`, those that hold none of the rows at the given
+ * offsets. For more than 4,096 ids or offsets there is no test (undefined), and the cursor reads
+ * all runs.
  */
 
 import { firstAbove } from '../../binary-search.ts';

@@ -1,6 +1,6 @@
 /**
- * Exports the publishing of staged versions, whose manifests were written beside the published ones
- * and are checked before they are published.
+ * Exports the publishing of staged versions: manifests that were written beside the published ones
+ * and are checked before they become versions.
  */
 
 export { publishManaged } from './managed-commit.ts';

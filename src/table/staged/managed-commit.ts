@@ -1,7 +1,7 @@
 /**
- * `publishManaged` publishes a commit in a catalog with managed versioning: it stages the manifest,
- * and then checks and publishes it with the code of the table-version operations (read-staged.ts,
- * publish-staged.ts). It returns false if another version has taken the number.
+ * `publishManaged` publishes a commit in a catalog with managed versioning. It stages the manifest,
+ * then checks and publishes it with the code of the table-version operations (read-staged.ts,
+ * publish-staged.ts). It returns false if the version exists already.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { stagedManifestFile } from '../../format/index.ts';

@@ -1,9 +1,9 @@
 /**
  * `publishStaged` publishes a caller's staged manifest, which read-staged.ts has checked, as the
- * next version of its branch. The version is visible at once, or invisible until a multi-table
- * commit is decided. `publishUnchanged` publishes a manifest of the engine's own as it is. Both
- * then delete the staged file. If another commit has taken the number, they throw
- * ConcurrentModification.
+ * next version of its branch. The version is visible at once or, with a commit id, once that
+ * multi-table commit is committed. `publishUnchanged` publishes a manifest as it is, with what it
+ * says for Lance. Both then delete the staged file. If another commit has taken the number, they
+ * throw ConcurrentModification.
  */
 import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, versionFile } from '../../format/index.ts';

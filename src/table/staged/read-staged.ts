@@ -1,9 +1,9 @@
 /**
  * Reads and validates staged manifests, which lie beside the published versions until
- * publish-staged.ts publishes them. `readStagedVersion` reads one that this engine staged, and
- * `readOfferedVersion` reads one that a caller staged. Each must follow the newest version, else it
- * throws ConcurrentModification. A caller's manifest is checked together with the files that it
- * refers to; if these are damaged, the error is InvalidInput.
+ * publish-staged.ts publishes them. `readStagedVersion` reads one that this engine staged;
+ * `readOfferedVersion` reads one that a caller staged. A manifest that does not follow the newest
+ * version throws ConcurrentModification. For a caller's manifest, damage in it or in its chunks,
+ * and missing files, throw InvalidInput.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * `acceptVersion` makes an older version the newest one, if the versions after it are lost or
- * damaged. `planAcceptance` finds that version. Repair calls both.
+ * For repair: if the newest versions of a branch are lost or damaged, `acceptVersion` makes an
+ * older one the newest again. `planAcceptance` finds the newest visible version before the damage,
+ * or returns undefined if there is no damage or no such version.
  *
  * The lost numbers are marked as a deleted run, and a tombstone takes the first of them. The
  * version after the run then restores the accepted one. After a crash in between, the mark shows

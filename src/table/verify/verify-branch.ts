@@ -1,9 +1,8 @@
 /**
- * `BranchVerifier` checks one branch of a table on disk. It reads the manifest of each version, and
+ * `BranchVerifier` checks one branch of a table on disk. It reads the manifest of each version and
  * checks the files that the manifest refers to. It also looks for missing versions, unknown files,
- * leftovers, and signs that the newest versions were lost. It adds what it finds to the findings
- * instead of throwing. verify-manifest.ts checks single manifests, and compares the checksums of
- * versions.
+ * leftovers, and signs that the newest versions were lost. It adds damage to the findings instead
+ * of throwing. verify-manifest.ts checks single manifests and the chain of versions.
  */
 import {
   decodeVersion,

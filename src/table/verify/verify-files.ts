@@ -1,8 +1,8 @@
 /**
  * `FileVerifier` verifies the chunks, fragments, deletion files and index files that versions refer
- * to, by their checksums. It reads files from the disk, not from a cache, once for each way in
- * which versions describe them. It reads fragments one column of one batch at a time. `problemIn`
- * runs a check and returns its error as text.
+ * to, by their checksums, and returns the problems. It reads the files through the store, not from
+ * a cache. A file that several versions describe in the same way is read once. `problemIn` runs a
+ * check and returns the message of its error, or undefined.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * `verifyLancePath` verifies the files that Lance finds by a table's path: manifests, tags and
- * branches, or the fence, a manifest that Lance refuses to open. Damaged or wrong files are
- * problems, and so are versions, tags and branches of other programs that the table does not have.
- * Missing files are leftovers, because a later change or a synchronization writes them.
+ * branches, or the fence, a manifest that Lance refuses to open. Damaged files and wrong manifests
+ * are problems, and so are versions and branches of other programs that the table does not have.
+ * What is missing or outdated, so that a synchronization mends it, is a leftover.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

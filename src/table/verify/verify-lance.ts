@@ -1,8 +1,9 @@
 /**
- * `verifyLance` checks the files in a table's folder that are kept for Lance's readers. A manifest
- * that is not what the engine would write is a problem. A manifest without a version is a leftover,
- * and so is a deletion file that no version refers to. verify-lance-path.ts checks the files that
- * Lance finds by the table's path.
+ * `verifyLance` checks the files that a table keeps for Lance: manifests in a folder of their own,
+ * and deletion files. A manifest that is not what the engine would write is a problem. A manifest
+ * without a version is a leftover, and so is a deletion file that no version refers to.
+ * verify-lance-path.ts checks the manifests, tags and branches that Lance finds by the table's
+ * path.
  */
 import {
   isLanceTemporary,

@@ -1,7 +1,8 @@
 /**
- * `checkManifest` checks a manifest against itself and the files it refers to. `checkChain` checks
- * the chain of versions, in which each names its parent and the parent's checksum. Both report
- * problems; a schema that does not fit its field ids throws Corrupt.
+ * `checkManifest` checks a manifest against itself and the files it refers to. It returns the
+ * problems, but throws Corrupt if the schema and the field ids do not fit together. `checkChain`
+ * yields what breaks the chain of versions, in which each names its parent and the parent's
+ * checksum.
  */
 import {
   FRAGMENT_FEATURE_NAMES,

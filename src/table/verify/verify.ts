@@ -1,8 +1,8 @@
 /**
- * `verifyTable` checks one table on disk without using the caches: the versions of all branches and
- * the files that they refer to, the tags, the files for Lance, and files in the folder that do not
- * belong there. It adds damage to the findings instead of throwing. verify-branch.ts checks single
- * branches.
+ * `verifyTable` checks one table on disk: the versions of all branches and the files that they
+ * refer to, the tags, the files for Lance, and files in the folder that do not belong there. It
+ * does not use cached bytes. It adds damage to the findings instead of throwing. verify-branch.ts
+ * checks single branches.
  */
 import {
   branchesFolder,

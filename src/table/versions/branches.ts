@@ -1,9 +1,9 @@
 /**
  * Creates, finds, lists and deletes branches of a table (`createBranch`, `findBranch`,
  * `listBranches`, `deleteBranch`). A branch is a folder with a record and version files of its own.
- * Its first version is a copy of its origin, so the branch stays readable when the origin is
- * deleted. `mainBranch` names main, which has no record. Branches that belong to an earlier table
- * in the folder are not found.
+ * Its first version is a copy of the version it was made from, so the branch stays readable when
+ * that one is deleted. `mainBranch` returns main, which has no record. Branches of an earlier table
+ * in the same folder are not found.
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,10 @@
 /**
  * `commit` commits the next version of a branch. It calls the caller's `build` on the newest
- * version, publishes the result under the next number, and starts over after a conflict. A writer
- * that loses too often takes an advisory lock, for which others wait a little. CommitStateUnknown
- * means that the version may or may not exist. Other files publish versions in other ways, such as
- * staged ones, and use `nextManifest` and `madeVisible` too.
+ * version and publishes the result under the next number. After a conflict it starts over; it
+ * throws ConcurrentModification if the other change rules this one out or the commit timeout is
+ * over. A writer that loses too often takes an advisory lock, for which others wait a little.
+ * CommitStateUnknown means that the version may or may not exist. `nextManifest` and `madeVisible`
+ * also serve the files that publish versions in other ways, such as staged ones.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * Defines `Engine`, the services that all parts of the table engine use, such as the store, caches,
  * limits and locks; each open catalog has one. Also defines `Limits`, such as the rows of a batch
- * and the time of a commit, and their defaults (`DEFAULT_LIMITS`).
+ * and the time after which a commit gives up, and their defaults (`DEFAULT_LIMITS`).
  */
 
 import type { Counters } from '../../counters.ts';

@@ -1,8 +1,8 @@
 /**
- * `editFragments` computes the list of fragments for the next version, and its totals, by adding,
- * replacing and removing entries. Entries move from the manifest into chunk files that versions
- * share, so manifests do not grow with history. It writes the chunk files that the new list needs.
- * `fragmentListOf` takes the list from a manifest.
+ * `editFragments` computes the list of fragments of the next version, and its totals, from edits
+ * that add, replace and remove entries. A manifest lists fewer than 32 entries itself; with more,
+ * entries move into chunk files that versions share, so that manifests stay short. `editFragments`
+ * writes the chunk files that the new list needs. `fragmentListOf` takes the list from a manifest.
  */
 import {
   type ChunkBlock,

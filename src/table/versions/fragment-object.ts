@@ -1,8 +1,9 @@
 /**
- * Opens or reads a file that a version refers to, and checks its size. `openObject` opens the file
- * of a fragment, `readObject` reads it, and `openSized` opens any file. If a file is missing,
- * `missingFile` finds out why: cleanup may have deleted the version (TableVersionNotFound), the
- * table may be gone (TableNotFound), or the file is lost (Corrupt).
+ * Opens or reads a file that a version refers to; another size than the version says throws
+ * Corrupt. `openObject` opens the file of a fragment, `readObject` reads it, and `openSized` opens
+ * any file. If a file is missing, `missingFile` finds out why and returns the error to throw:
+ * cleanup deleted the version (TableVersionNotFound), the table is gone (TableNotFound), or the
+ * file is lost (Corrupt).
  */
 import { DirspaceError } from '../../errors.ts';
 import { entryFile, type FragmentEntry } from '../../format/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `HeadCache` caches what an open catalog last saw of its tables: newest versions, table records,
- * and the names of the tables in a folder. `unchangedRecord` and `unchangedMain` check an entry
- * with few file system calls, and return undefined if it must be read again. The caller checks
- * other entries, such as `head`.
+ * and the names of the tables and namespaces in a folder. `unchangedRecord` and `unchangedMain`
+ * check an entry with few file system calls, and return undefined if it must be read again. What
+ * the other methods return, such as `head`, the caller has to check.
  */
 import type { CacheCounts } from '../../counters.ts';
 import {

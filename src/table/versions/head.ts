@@ -1,12 +1,11 @@
 /**
  * Finds a version of a branch. `resolveHead` finds the newest, or returns undefined if there is
- * none yet; `snapshotAt` finds one by number. Versions of multi-table commits that are undecided or
- * aborted are not visible. `resolveHead` throws Corrupt if the files of the newest versions are
- * gone (lost-versions.ts).
+ * none yet; it throws Corrupt if the newest versions are lost (lost-versions.ts). `snapshotAt`
+ * finds one by number, or throws TableVersionNotFound. Versions of undecided or aborted multi-table
+ * commits are not visible.
  *
  * Version numbers have no gaps, with two exceptions. Cleanup leaves a marker in place of the
- * versions that it deleted. A single file may be lost, and the versions after it hold all of its
- * data.
+ * versions that it deleted. A single file may be lost; the versions after it hold all of its data.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

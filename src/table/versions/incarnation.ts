@@ -1,8 +1,9 @@
 /**
  * Tells tables of one name apart. Each table has an id, its incarnation, in the record in its
- * folder (`incarnationAt`), and no two tables ever have the same. An operation that finds another
- * incarnation, or none, throws an error from this file: the table was dropped, moved or made again
- * meanwhile. These errors tell whether nothing was changed or it is not known (CommitStateUnknown).
+ * folder (`incarnationAt`), and no two tables ever have the same. This file also makes the errors
+ * for operations that find another incarnation, or none, because the table was dropped, moved or
+ * made again meanwhile: TableNotFound if nothing was changed, CommitStateUnknown if that is not
+ * known.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { decodeTable, TABLE_FILE } from '../../format/index.ts';

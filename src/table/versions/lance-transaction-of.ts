@@ -1,8 +1,8 @@
 /**
- * `lanceToldOf` adds to a new manifest the facts that Lance's clients need: whether they may write
- * the table, and the changes of the version as a Lance transaction. If Lance has no operation for a
- * change, or clients would build on it wrongly, there is no transaction, and a client that has read
- * an older version gives up.
+ * `lanceToldOf` adds to a new manifest what Lance's clients need to know: whether they may write
+ * the table and, if so, the changes of the version as a Lance transaction. There is no transaction
+ * if Lance has no operation for the change, if clients would build on it wrongly, or if it has more
+ * than 4 MiB. A client that has read an older version then gives up.
  */
 
 import { metadataEqual } from '../../arrow/index.ts';

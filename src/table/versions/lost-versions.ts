@@ -4,8 +4,8 @@
  *
  * A version is published before its hint, and the newest is never deleted. So versions were lost if
  * a higher number than that of any file is known. The number comes from a hint, a record of deleted
- * versions, or the caller's memory. If no file is left, only the hint counts: it may be a new
- * table.
+ * versions, or the caller's memory. If no version file is left, only the hint counts: it may be a
+ * new table.
  */
 import { DirspaceError } from '../../errors.ts';
 import { latestFile, parseDeletedRun, parseVersionFile, versionFile } from '../../format/index.ts';

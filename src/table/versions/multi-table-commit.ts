@@ -1,9 +1,9 @@
 /**
- * Records the decision of a multi-table commit with the ids of its tables (`decideMultiTable`).
- * `multiTableDecision` reads it, and returns undefined if there is none yet. Each version of the
- * commit names its id, and counts once the decision file says `committed`. The first writer to
- * create that file decides for good. A writer may abort an abandoned commit that is in its way
- * (settle-undecided.ts).
+ * Decides multi-table commits. Each version of such a commit names its id, and counts once the
+ * decision file of that id says `committed`. The first writer to create the file
+ * (`decideMultiTable`) decides for good; the file may also list the tables. `multiTableDecision`
+ * reads the decision, and returns undefined if there is none yet. A writer may abort an abandoned
+ * commit that is in its way (settle-undecided.ts).
  */
 import { DirspaceError } from '../../errors.ts';
 import { decisionFile, refuseNewer } from '../../format/index.ts';

@@ -1,8 +1,9 @@
 /**
- * `publish` publishes one version under its number, with the function that table/open-engine.ts
- * gives the engine. It returns false if another version has that number or cleanup has deleted the
- * number. CommitStateUnknown means that the version may or may not be there. If cleanup deleted the
- * number together with its base just after, `stands` removes the version again.
+ * `publish` publishes one version under its number, with the engine's own `publish` function. It
+ * returns false if another version has that number or cleanup has deleted the number. `stands`
+ * checks the latter just after publishing: if cleanup deleted the number and the version's base
+ * meanwhile, it removes the version again and returns false. CommitStateUnknown means that the
+ * version may or may not be there.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * `settleUndecided` settles undecided multi-table commits whose versions lie above the newest
- * visible version and so block a writer. It waits for their decision and aborts those that stay
- * undecided (`abortAbandoned`). It returns true if the caller has to look for the newest version
+ * visible version and so block a writer. It waits up to two seconds for the decision, then aborts
+ * the commit (`abortAbandoned`). It returns true if the caller has to look for the newest version
  * again.
  */
 

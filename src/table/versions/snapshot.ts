@@ -1,8 +1,8 @@
 /**
  * `Snapshot` is one immutable version of one branch, with its manifest, parsed schema and fields
- * with ids. `fragments()` lists its fragments, and reads the list's chunk files on first use
- * through the cache (`readChunk`). `outlineRuns()` returns only the facts about fragments that
- * manifests for Lance need.
+ * with ids. `fragments()` lists its fragments; it reads the chunk files of the list on first use,
+ * through the cache (`readChunk`). `outlineRuns()` reads faster, and may return only the facts
+ * about fragments that manifests for Lance need.
  */
 import type { Schema } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * Reads the properties of a table at a version: those of its record, or those that a version
- * brought later. From them follow how new fragments are compressed, and the Lance mode, which
- * defaults to the catalog's. `lanceWritten` marks in a manifest whether Lance's clients may build
- * on it.
+ * Reads the properties of a table at a version: those of its record, or those that the version has
+ * if they are newer. From them follow the compression of new fragments and the table's Lance mode,
+ * which defaults to the catalog's. `lanceWritten` marks in a manifest whether Lance's clients may
+ * write the table.
  */
 import { type Compression, DEFAULT_COMPRESSION, isCompression } from '../../compression.ts';
 import {

@@ -1,8 +1,8 @@
 /**
  * Reads and lists the version files of a branch. Most functions also return versions that readers
- * may not see, because their multi-table commit is undecided or was aborted; `visibleSnapshot` does
- * not, and `isVisible` tells which they are. `visibleVersions` leaves out only the versions that
- * were deleted. head.ts finds the newest.
+ * may not see, because their multi-table commit is undecided or was aborted. `visibleSnapshot` does
+ * not, and `isVisible` tells them apart. `visibleVersions` leaves out the deleted versions only.
+ * head.ts finds the newest version.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

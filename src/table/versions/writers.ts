@@ -2,7 +2,7 @@
  * Announces writers in progress, so that cleanup does not remove their files. `announced` creates a
  * marker in the table's folder before the writer's first file. `announcedWriters` tells which
  * writers still work and which have ended. A writer whose process cannot be checked, as on another
- * machine, counts as working for seven days.
+ * machine, counts as working until its marker is seven days old.
  *
  * Cleanup lists files first, then markers, then versions. So a file without a marker was either
  * committed, and a version refers to it, or never will be.

@@ -1,8 +1,7 @@
 /**
- * `ByteCache` caches immutable values by key within a number of bytes, and evicts the least
- * recently used. `CacheBudget` bounds several caches together, and evicts from the one that holds
- * most. `noted` remembers keys seen recently, so that callers can cache a value only on its second
- * read.
+ * `ByteCache` caches immutable values by key within a limit in bytes, and evicts the least recently
+ * used. `CacheBudget` bounds several caches together, and evicts from the one that holds most.
+ * `noted` remembers keys seen recently, so that callers can cache a value only on its second read.
  */
 import { CacheCounts } from '../../counters.ts';
 

@@ -1,7 +1,7 @@
 /**
- * `keptMemory` creates the memory that open catalogs keep: budgets for the caches of metadata, of
- * table data and of sketches of vectors, and a pool of read buffers. A server shares one among all
- * catalogs that it opens, so that memory does not grow with their number.
+ * `keptMemory` creates the memory that open catalogs keep: budgets for the caches of metadata and
+ * of table data, a cache of sketches of vectors, and a pool of read buffers. A server shares one
+ * among all catalogs that it opens, so that memory does not grow with their number.
  */
 import { SketchCache } from '../../vector/index.ts';
 import { CacheBudget } from './cache.ts';

@@ -1,7 +1,8 @@
 /**
- * `Scratch` pools read buffers for bytes that are copied out at once, because allocating megabytes
- * for every batch costs more than reading them. It keeps a few buffers of bounded size.
- * `LentColumns` holds the buffers that one batch uses and gives them back together.
+ * `Scratch` pools buffers for reads, because allocating megabytes for every batch costs more than
+ * reading them. It keeps at most 8 free buffers, of up to 16 MiB each and 64 MiB together.
+ * `LentColumns` holds the columns that one batch has in such buffers; once nothing refers to them,
+ * it gives the buffers back together.
  */
 
 import type { Data } from '../../arrow/index.ts';

@@ -1,7 +1,7 @@
 /**
  * `addColumns` adds nullable columns, or fields of structs, in one version. Columns of nulls change
  * only the schema; for columns defined by SQL expressions, rewrite-fragments.ts writes the values
- * for every fragment. A computed column is null at first and keeps its expression
+ * for every fragment. A computed column is null at first and keeps its expression for a backfill
  * (fields/declare-computed.ts).
  */
 import { DataType, describeType, Field } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Adds rows to a table (`append`), or replaces all its rows and its schema (`overwrite`), in one
- * version each. An overwrite keeps the history, and can commit the first version of a table; if
- * another writer has done so meanwhile, it refuses or appends as the caller asks. Drafts of such
- * versions serve other writers.
+ * version each. An overwrite keeps the history. It can also commit the first version of a table; if
+ * another writer has committed one meanwhile, it replaces that, or refuses or appends if the caller
+ * asks for it. `appended` and `replaced` build such versions for other writers too.
  */
 
 import {

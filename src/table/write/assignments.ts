@@ -1,8 +1,8 @@
 /**
  * Compiles the assignments of an update, each a field and an SQL expression (`compileAssignments`),
- * and lists the columns to read for them (`neededColumns`). `assignedColumns` evaluates them batch
- * by batch into columns of the fields' types. It refuses nulls in required fields and values that
- * do not fit.
+ * and lists the columns to read for them (`neededColumns`). `assignedColumns` evaluates them over
+ * one batch and returns all columns of the version with the new values. A null in a required field
+ * throws TableSchemaValidation, and a value that does not fit throws InvalidInput.
  */
 import { type Data, DataType, describeType, encodeDictionary, Vector } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

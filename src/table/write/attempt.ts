@@ -1,8 +1,8 @@
 /**
  * `commitWithFiles` commits a change whose files depend on the version that it is built on. After a
- * conflict the change is built again, and the files of the lost attempt are removed
- * (`AttemptFiles`). After an error, files are kept if the commit may have succeeded
- * (`isBetweenAttempts`).
+ * conflict the files of the lost attempt are removed (`AttemptFiles`), and the change is built
+ * again. After an error files are removed only if no version can refer to them: the error came from
+ * building the change, or `isBetweenAttempts` is true of it.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * `compact` rewrites runs of small fragments, and fragments with many deleted rows, as larger ones;
- * compaction-plan.ts chooses the runs. If a concurrent change touches them, it plans again and
- * commits another version. Rows keep their order and values, but rewritten rows get new row ids. A
- * dry run only reports.
+ * `compact` rewrites runs of small fragments as larger ones, and fragments with many deleted rows
+ * without these; compaction-plan.ts chooses the runs. A run that a concurrent change touches is
+ * left out of the version and planned again, in up to three rounds with a version each. Rows keep
+ * their order and values, but rewritten rows get new row ids. A dry run only reports.
  */
 import {
   DataType,

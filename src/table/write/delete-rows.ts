@@ -1,8 +1,8 @@
 /**
  * Deletes rows by id (`deleteRowsById`) or predicate (`deleteWhere`) in one version, or in none if
- * no row matches. Fragments stay unchanged and get deletion files; a fragment that becomes empty is
- * dropped. `deleteOffsets` writes these files for a commit. Updates and merges use it to delete the
- * rows that they replace.
+ * no row matches. The files of fragments stay unchanged; deletion files list the deleted rows. A
+ * fragment without live rows is dropped from the version. `deleteOffsets` writes the deletion
+ * files; updates and merges use it too, for the rows that they replace.
  */
 
 import { joinedIntegers } from '../../bytes.ts';

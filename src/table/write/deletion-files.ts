@@ -1,7 +1,8 @@
 /**
  * `DeletionFiles` writes the deletion files of one attempt of a commit. Fragments passed to `add`
- * share files, so that a change of a thousand fragments flushes only a few files. `write` writes a
- * file for one fragment, in the form that every release reads.
+ * share files of up to 1,048,576 deleted rows, so that a change of a thousand fragments flushes
+ * only a few files. `write` writes a file for one fragment, in the form that every release reads.
+ * `durable` resolves when all of them are flushed.
  */
 
 import { crc32 } from 'node:zlib';

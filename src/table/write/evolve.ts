@@ -1,8 +1,8 @@
 /**
- * Renames columns, changes their types and nullability (`alterColumns`), drops columns
- * (`dropColumns`), and changes the metadata of fields (`updateFieldMetadata`). Fragments stay,
- * because readers adapt older ones by field ids (table/fields/adapt.ts). Only columns whose type
- * changes may have to be rewritten.
+ * Renames columns and changes their types and nullability (`alterColumns`), drops columns
+ * (`dropColumns`), and changes the metadata of fields (`updateFieldMetadata`), in one version each.
+ * Fragments stay, because readers adapt older ones by field ids (table/fields/adapt.ts). Columns
+ * are rewritten only if a type becomes narrower, or wider in a table that is written for Lance.
  */
 import { DataType, describeType, Field, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

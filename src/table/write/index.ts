@@ -1,8 +1,8 @@
 /**
  * Exports the changes of a table: append, overwrite, delete, update, changes of columns, backfill,
- * metadata and compression, compaction, restore, and the staging of new tables. Other writers, such
- * as merges and clients of Lance, get the parts they share with these, such as `writeFragments` and
- * `commitWithFiles`.
+ * metadata and compression, compaction, restore, and the staging of new tables. It also exports
+ * what other writers, such as merges and clients of Lance, share with these, such as
+ * `writeFragments` and `commitWithFiles`.
  */
 
 export { addColumns, type NewColumn } from './add-columns.ts';

@@ -1,8 +1,10 @@
 /**
- * `matchFields` matches the columns of incoming data with the fields of a table by name. Missing
- * nullable columns become null, and narrower types are accepted if no value is lost; any other
+ * `matchFields` matches the columns of incoming data with the fields of a table by name. Nullable
+ * columns may be missing, and a type may be narrower if it widens without loss; any other
  * difference throws TableSchemaValidation. `fitFragments` checks fragments that are already written
- * against the newest schema, and refuses nulls in required columns.
+ * against the newest schema. Nulls in a required column throw TableSchemaValidation; columns that
+ * were dropped, renamed or made required below the top level meanwhile throw
+ * ConcurrentModification.
  */
 import { DataType, describeType, type Field, type Schema, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

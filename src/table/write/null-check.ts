@@ -1,7 +1,8 @@
 /**
- * `requireNoNulls` refuses to make a column required if it holds nulls. It counts nulls by a scan,
- * which skips fragments and batches whose statistics show none. Fields of a struct that is null do
- * not count, and fields in a list are always refused.
+ * `requireNoNulls` throws InvalidInput if a column that is to be made required holds nulls. It
+ * counts the nulls by a scan, which does not read fragments and batches whose statistics tell. A
+ * field of a struct does not count as null where the struct itself is. A field in a list is always
+ * refused.
  */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

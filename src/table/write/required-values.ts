@@ -1,7 +1,8 @@
 /**
  * `RequiredValues` refuses nulls in nested fields that may not be null, such as the items of a
  * `list<int32 not null>` (TableSchemaValidation). Values below a null struct or list do not count,
- * nor do values that no row refers to. `fitFragments` checks top-level columns by their statistics.
+ * nor do values that no row refers to. `fitFragments` checks top-level columns by their statistics
+ * (match-fields.ts).
  */
 import {
   bitmapBytes,

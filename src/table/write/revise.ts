@@ -1,7 +1,7 @@
 /**
- * Commits versions that write no fragment: those that make the content of an older version the
- * newest again, replace the metadata of the schema, or set how new fragments are compressed. Other
- * writers may get the draft of a restore instead (`restored`).
+ * Commits versions that write no fragment: they make the content of an older version the newest
+ * again (`restore`), replace the metadata of the schema, or set how new fragments are compressed.
+ * `restored` gives other writers the draft of a restore.
  */
 
 import type { Compression } from '../../compression.ts';

@@ -1,8 +1,9 @@
 /**
  * `FragmentRewriter` writes new columns of existing fragments, for all rows or for chosen ones:
- * columns that were added, computed again, or change their type. A large fragment gets an overlay
+ * columns that are added, computed again, or change their type. A large fragment gets an overlay
  * file (`takesOverlay`); one that is small or has many overlays is rewritten as a whole. Rows keep
- * their places, so row ids and deletion files stay valid. `rewriting` runs the commit.
+ * their places, so row ids and deletion files stay valid. `rewriting` runs the commit and removes
+ * the files that it has no use for.
  */
 import {
   concatData,

@@ -1,7 +1,7 @@
 /**
  * Builds a new table in the staging folder: its record and version 1 (`stageTable`), or only the
- * record (`stageDeclared`). For a table that Lance reads, `stageTable` also writes the fence or the
- * files by which Lance opens it. The caller renames the folder into place
+ * record (`stageDeclared`). For a table that is written for Lance, `stageTable` also writes the
+ * fence or the files by which Lance opens it. The caller renames the folder into place
  * (directory/operations/place-table.ts), so readers see the whole table or none.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';

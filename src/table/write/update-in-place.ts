@@ -1,8 +1,8 @@
 /**
  * `updateInPlace` updates rows of large fragments without moving them. It writes an overlay file
- * with the new columns for all rows of a fragment, if that costs less than moving the matching
- * rows. The rows keep their ids and places. update.ts moves the matching rows of the other
- * fragments, which it gets from `MatchesLeft`.
+ * with the new columns for all rows of a fragment, if at least 1% of them match and that costs less
+ * than moving these. The rows keep their ids and places. update.ts moves the other matching rows,
+ * which it gets from `MatchesLeft`. Without a large fragment it returns undefined.
  */
 import {
   concatData,

@@ -1,10 +1,11 @@
 /**
  * `writeFragments` writes a stream of batches as fragment files with bounded memory, before any
- * commit is tried. On an error it removes all files that it wrote. `removeFragments` removes
- * fragments that no version refers to.
+ * commit is tried. On an error it removes all files that it wrote. A null in a required nested
+ * field throws TableSchemaValidation. `removeFragments` removes fragments that no version refers
+ * to.
  *
  * Each fragment is checked when it is written, because an encoder's mistake must not be committed.
- * A small fragment is decoded as a whole; of a large one the footer is read back.
+ * A fragment of up to 256 KiB is decoded as a whole; of a larger one the footer is read back.
  */
 import {
   batchBytes as bytesOf,

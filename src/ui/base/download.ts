@@ -1,6 +1,7 @@
 /**
  * `downloadAddress` builds the address at which the server returns rows as a file, for a request of
- * the views `rows` and `sql`. It returns undefined if the request is too long for an address.
+ * the views `rows` and `sql`. It returns undefined if the address would have more than 12,000
+ * characters.
  */
 import { databaseName, ownAddress } from './server.ts';
 

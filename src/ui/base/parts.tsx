@@ -1,6 +1,6 @@
 /**
- * Exports small components that several views share: `Failure` shows an error, `Answered` waits for
- * an answer, and `Pairs` shows names and values.
+ * Exports small components that several views share: `Failure` shows an error, `Answered` shows an
+ * answer once it is there, and `Pairs` shows names and values.
  */
 import type { ComponentChildren } from './preact.ts';
 import { isPassing, messageOf } from './server.ts';

@@ -1,7 +1,7 @@
 /**
  * Sends the page's requests to the server as JSON, with the session's cookie, and begins and ends
  * the session. A refused request throws `ServerError`; a request without an answer throws one with
- * status 0. `allPages` gets all pages of a list.
+ * status 0. `allPages` gets the pages of a list, at most 20 unless the caller gives another number.
  */
 
 /** An answer of the server that tells of a failure. */

@@ -1,7 +1,7 @@
 /**
- * `partOf` chooses how many columns and rows of an SQL answer its table shows, because a browser is
- * slow with very many cells. `partText` says which part is shown. Downloads and charts are not
- * limited by it.
+ * `partOf` chooses how many columns and rows of an SQL answer its table shows: at most 60 columns
+ * and 20,000 cells, because a browser is slow with more. `partText` says which part is shown.
+ * Downloads and charts are not limited by it.
  */
 import { count, counted } from '../base/index.ts';
 

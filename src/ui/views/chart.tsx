@@ -1,8 +1,8 @@
 /**
- * `Chart` draws rows as bars, a line or points. The column `x` gives the positions and the column
- * `y` the heights. Bars stand in the order of the rows. Rows without a number in `y` are left out,
- * and so are bars for which there is no room; the caption counts both. `numberOf` reads the number
- * of a cell.
+ * `Chart` draws rows as bars, a line or points, with the heights from the column `y`. Bars stand in
+ * the order of the rows; lines and points at the numbers in the column `x`, or in row order if a
+ * cell of it is no number. Rows without a number in `y` are left out, and so are bars beyond the
+ * first 240; the caption counts them. `numberOf` reads the number of a cell.
  */
 import { counted, short } from '../base/index.ts';
 

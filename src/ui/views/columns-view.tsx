@@ -1,7 +1,7 @@
 /**
- * `ColumnsView` shows statistics of the first columns: nulls, distinct values, bounds, mean, the
- * most frequent values and a histogram. The server scans rows for a short time, or longer if the
- * reader asks for all rows. The view tells whether all rows or a sample were scanned.
+ * `ColumnsView` shows statistics of the first 60 columns: nulls, distinct values, bounds, mean, the
+ * most frequent values and a histogram. The server scans rows for up to 0.2 seconds, or up to 30 if
+ * the reader asks for all rows. The view tells whether all rows or a sample were scanned.
  */
 import {
   Answered,

@@ -1,8 +1,9 @@
 /**
  * `useCompletion` is a hook that offers words at the caret of a text field in a list. The up and
- * down arrows choose a word, Tab accepts it, and Escape closes the list. It returns the list, and
- * the attributes by which the field names the list to screen readers. It also returns a key handler
- * that tells whether it used a key.
+ * down arrows choose a word, Tab or Enter accepts it, and Escape closes the list. In a field of
+ * several lines, Enter accepts only after an arrow key. The hook returns the list, the attributes
+ * by which the field names it to screen readers, and a key handler that tells whether it used a
+ * key.
  */
 import { useLayoutEffect, useRef, useState } from '../base/index.ts';
 

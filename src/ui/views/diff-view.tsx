@@ -1,8 +1,8 @@
 /**
- * `DiffView` shows the differences between two versions of a branch, from the operation DiffTable.
- * It shows those of columns, metadata, properties and rows. Without a key, rows are matched by
- * where they are stored, so a row that was rewritten counts as removed and added. With a key (`on=`
- * in the address), rows are matched by its values, and row-differences.tsx shows some of them.
+ * `DiffView` shows how two versions of a branch differ in columns, metadata, properties and rows,
+ * from the operation DiffTable. Without a key, rows are matched by where they are stored, so a row
+ * that was moved counts as removed and added. With a key (`on=` in the address), rows are matched
+ * by its values, and row-differences.tsx shows up to 100 of each kind.
  */
 import { Answered, changed, Pairs, useAnswer, type ViewProps } from '../base/index.ts';
 import { KeyChoice, keyOf } from './key-choice.tsx';

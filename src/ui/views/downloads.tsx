@@ -1,7 +1,7 @@
 /**
- * `Downloads` shows links that download all rows of a view as files of several formats. If the
- * request is too long for a link, it shows a note instead. The server makes the files while the
- * browser saves them.
+ * `Downloads` shows links that download all rows of a view as CSV, NDJSON, Parquet and Arrow files.
+ * If the request is too long for a link, it shows a note instead. The server makes the files while
+ * the browser saves them.
  */
 import { downloadAddress } from '../base/index.ts';
 

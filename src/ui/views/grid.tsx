@@ -1,8 +1,8 @@
 /**
- * `Grid` shows a table of any number of rows, drawing only the rows and columns in sight. Rows are
- * fetched in windows (row-windows.ts), and the scroll bar is mapped to rows (scroll.ts). A failure
- * is shown above with a button that tries again. Screen readers see a grid with one active cell,
- * which keys move. The caller sorts: headers only tell it of a click.
+ * `Grid` shows a table of any number of rows, and draws only the rows and columns in sight. Rows
+ * are fetched in windows (row-windows.ts), and the scroll bar is mapped to rows (scroll.ts). A
+ * failure is shown above, with a button that tries again. Screen readers see a grid with one active
+ * cell, which keys move. The caller sorts the rows: a click on a header only calls `onSort`.
  */
 import {
   type Column,

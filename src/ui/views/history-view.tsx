@@ -1,7 +1,7 @@
 /**
- * `HistoryView` lists the versions of a branch, newest first, with their operation, changed rows
- * and tags. Older ones are shown on request. A version can be opened, and two can be compared
- * (diff-view.tsx).
+ * `HistoryView` lists the newest 200 versions of a branch, newest first, with their operation,
+ * changed rows and tags. Older ones are shown on request. A version can be opened, and two can be
+ * compared (diff-view.tsx).
  */
 
 import {

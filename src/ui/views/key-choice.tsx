@@ -1,7 +1,7 @@
 /**
- * `KeyChoice` lets the reader choose how the rows of two versions are matched. They are matched by
- * where they are stored (no columns), by the values of some columns, or as whole rows (all
- * columns). `keyOf` reads the choice from the address.
+ * `KeyChoice` lets the reader choose how the rows of two versions are matched: by where they are
+ * stored, by the values of some columns, or by all values. `keyOf` reads the choice from the
+ * address: it returns undefined, the names of the columns, or no names, in this order.
  */
 import { type Column, decoded } from '../base/index.ts';
 

@@ -1,7 +1,7 @@
 /**
- * `RowWindows` fetches rows in windows as they come into sight, and keeps the windows used last. A
- * window that goes out of sight before it is answered has its request aborted. A window that failed
- * is fetched again when its rows are shown again.
+ * `RowWindows` fetches rows in windows of 100 as they come into sight, and keeps the 64 windows
+ * used last. A window that goes out of sight before it is answered has its request aborted. A
+ * window that failed is fetched again when its rows are shown again.
  */
 
 export interface FetchedRows {

@@ -2,7 +2,7 @@
  * `RowsView` shows the rows of one version in a grid. The user can filter and sort the rows, choose
  * columns, open all values of one row, and download rows as files. A search box for words appears
  * if a column has a full-text index. The grid asks the server for rows as they come into sight. The
- * server keeps the result of a filter or search, so that scrolling does not repeat it.
+ * server keeps the result of a filter, a sort or a search, so that scrolling does not repeat it.
  */
 
 import {

@@ -1,7 +1,7 @@
 /**
- * `SchemaView` shows what the columns of a version are. It also shows the version's indexes,
- * properties, schema metadata, row count and location, and the size of the newest version.
- * `fieldRows` builds the rows of a column and, for a struct, of the fields in it.
+ * `SchemaView` shows the columns of a version with type, nullability and metadata. It also shows
+ * the version's indexes, properties, schema metadata, row count and location, and the size of the
+ * newest version. `fieldRows` builds the rows of a column and, for a struct, of the fields in it.
  */
 import {
   Answered,

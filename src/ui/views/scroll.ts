@@ -1,8 +1,8 @@
 /**
  * `RowScroll` maps positions of a scroll bar to rows. Browsers limit heights to some 30 million
  * pixels, so the scroll bar is never higher than 8 million. If the rows would be higher, its
- * positions stand for shares of the rows (`isMapped`), and the wheel and the keys move by rows.
- * `RowScroll` has no state: positions are rows, with fractions.
+ * positions stand for shares of the rows (`isMapped`), and the caller moves by rows for the wheel
+ * and the keys. `RowScroll` has no state: positions are rows, with fractions.
  */
 
 const MOST_PIXELS = 8_000_000;

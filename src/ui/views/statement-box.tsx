@@ -1,7 +1,7 @@
 /**
  * `StatementBox` is a text field for a SELECT, with completions of tables, columns of the tables
  * that it names, keywords and functions (completion-list.tsx). Ctrl+Enter runs the statement. The
- * error of the server is shown below, with the place in the text.
+ * error of the server is shown below.
  */
 import {
   allPages,

@@ -1,7 +1,7 @@
 /**
- * `VectorsView` shows a column of vectors. It shows the lengths (norms) of a sample as a histogram,
- * and the sample as points on a plane. It also shows the rows whose vectors are nearest to that of
- * one row. The reader chooses that row by a click on its point or by its row id.
+ * `VectorsView` shows a column of vectors: the lengths (norms) of a sample as a histogram, and the
+ * sample as points on a plane. It also shows the rows whose vectors are nearest to that of one row,
+ * which the reader chooses by a click on its point or by its row id.
  */
 import {
   Answered,

@@ -1,7 +1,7 @@
 /**
  * Carries out RunSql and ExplainSql. It opens the tables that a SELECT names, each at one version
- * for the whole statement. statements/ then plans and runs the SELECT. Errors name tables as the
- * statement does, with dots.
+ * for the whole statement. statements/ then plans and runs the SELECT. If a table cannot be opened,
+ * the error names it as the statement does, with dots.
  */
 import { handedOut, type RecordBatchStream } from '../../../arrow/index.ts';
 import { DirspaceError } from '../../../errors.ts';

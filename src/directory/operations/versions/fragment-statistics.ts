@@ -1,8 +1,7 @@
 /**
- * `fragmentStatistics` computes the statistics of a table's fragments for GetTableStats. It counts
- * all fragments, and the small ones with fewer than 100,000 rows. It also computes the least,
- * greatest and mean number of rows, and percentiles. Deleted rows count too. Without fragments all
- * numbers are 0.
+ * `fragmentStatistics` computes the statistics of a table's fragments for GetTableStats: their
+ * number, the number of small ones with fewer than 100,000 rows, and the least, greatest and mean
+ * number of rows, with percentiles. Deleted rows count too. Without fragments all numbers are 0.
  */
 import type { FragmentStats, FragmentSummary } from '../../../protocol/index.ts';
 

@@ -3,7 +3,7 @@
  * format (`isOfLance`). The versions are the manifests in the table's dataset, so programs that
  * commit directly see the same versions. `createLanceVersion` publishes a client's staged manifest
  * by one exclusive link, so only one of several writers gets the number. `deleteLanceVersions`
- * removes manifests, but never the newest.
+ * removes manifests; if the newest is among them, it throws InvalidTableState and removes none.
  */
 import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import {
