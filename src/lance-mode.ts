@@ -1,8 +1,8 @@
 /**
- * Defines `LanceMode`, the setting of a catalog that says how Lance's clients can use its tables:
- * not at all (`off`), for reading through a server (`read`), also by opening them directly by path
- * (`sync`), or also for writing through a server (`write`). The properties of a table may override
- * it. Checks of a mode throw InvalidInput.
+ * Defines `LanceMode`, the setting of a catalog that says how Lance's clients can use its tables.
+ * `off`: not at all. `read`: they read through a server. `sync`: they can also open the tables by
+ * path. `write`: they can also write through a server. The property `lance` of a table overrides
+ * the setting. `checkLanceMode` throws InvalidInput for any other value.
  */
 import { DirspaceError } from './errors.ts';
 

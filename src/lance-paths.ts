@@ -1,8 +1,8 @@
 /**
- * Builds and parses the names of files and folders that a table or catalog has for Lance:
- * manifests, data files, deletion files, transactions, tags and branches of a table, and the table
- * `__manifest` by which Lance knows a catalog. Parsers return undefined for names of other forms.
- * This file does no I/O. The engine's own names are in paths.ts.
+ * Builds and parses the names of the files and folders that a table or catalog has for Lance: a
+ * table's manifests, data files, deletion files, transactions, tags and branches, and the table
+ * `__manifest` by which Lance knows a catalog. Functions named `parse...` return undefined for
+ * names of other forms. This file does no I/O. The engine's own names are in paths.ts.
  */
 import {
   DOCUMENT_SUFFIX,

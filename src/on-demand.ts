@@ -1,7 +1,7 @@
 /**
  * `onDemand` imports a module when it is first used, so that a program does not parse code that it
- * never runs. Later uses call the loaded module directly, without a turn of the event loop. If an
- * import fails, the next use tries again.
+ * never runs. Once the module is loaded, a use runs at once, without a turn of the event loop. If
+ * an import fails, the next use tries again.
  */
 
 /** Carries out work with a module: at once where it was loaded before. */

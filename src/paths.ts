@@ -1,8 +1,9 @@
 /**
  * Builds and parses the engine's own names of files and folders on disk, without I/O. `NameCodec`
- * maps the ids of namespaces and tables to folders. Other functions name the files in a table's
- * folder and in the private folder `.dirspace`. Parsers, such as `parseVersionFile`, return
- * undefined for other names. lance-paths.ts has the names that Lance gives.
+ * maps the ids of namespaces and tables to folders, and throws InvalidInput for a name that is too
+ * long on disk. Other functions name the files in a table's folder and in the private folder
+ * `.dirspace`. Functions named `parse...` return undefined for names of other forms. lance-paths.ts
+ * has the names that Lance gives.
  */
 import { DirspaceError } from './errors.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Re-exports the public names of the protocol: the interface `Namespace` with the types of its
- * requests and responses, ids, and the conversion of schemas to and from JSON. index.ts exports
- * them from the package.
+ * Re-exports the public names of the protocol and of the operations beyond it: the interface
+ * `Namespace`, the types of its requests and responses, the functions for ids, and the conversion
+ * of schemas to and from JSON. index.ts exports them from the package.
  */
 
 export {

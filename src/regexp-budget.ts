@@ -1,7 +1,8 @@
 /**
  * `RegexpBudget` counts the steps that the regular expressions of one request take. If a limit is
  * set, more steps throw InvalidInput. sql/regexp/ bounds the work on each single text, but a
- * request may match very many texts. `isTired` says when the request should yield to other work.
+ * request may match very many texts. `isTired` is true after every 262,144 steps or more, when the
+ * request should let other work go on.
  */
 import { DirspaceError } from './errors.ts';
 

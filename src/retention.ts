@@ -1,7 +1,7 @@
 /**
  * `parseRetention` converts the time for which the trash keeps dropped objects to milliseconds. It
- * takes a number of milliseconds or a text such as `7d` or `12h`, and throws InvalidInput for
- * anything else. The default is 7 days (`DEFAULT_TRASH_RETENTION`); 0 keeps nothing.
+ * takes a number of milliseconds, the text `0`, or a text with a unit such as `7d` or `12h`;
+ * anything else throws InvalidInput. 0 keeps nothing. `DEFAULT_TRASH_RETENTION` is 7 days.
  */
 import { DirspaceError } from './errors.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Exports the Arrow IPC format: encoders of streams, files and single messages, readers of the
- * files and streams of other programs, and the LZ4 and Zstandard codecs that they use.
+ * Exports the Arrow IPC format: the encoders of streams, files and single messages, and the readers
+ * of the files and streams of other programs. Also exports the decoders of LZ4 and Zstandard, and
+ * the Zstandard encoder.
  */
 
 export {

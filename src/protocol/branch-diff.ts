@@ -1,7 +1,8 @@
 /**
  * Defines the requests and responses of the operations that compare a branch with main and
- * cherry-pick it. It also converts the responses to the types of LanceDB's SDK, for programs
- * written for it: our SDK returns these types, and the server sends them to LanceDB's clients.
+ * cherry-pick its changes to main. `branchDiff` and `cherryPickResult` convert the responses to the
+ * types of LanceDB's SDK, for programs that were written for it: our SDK returns these types, and
+ * the server sends them to LanceDB's clients.
  */
 /** The branch to compare with main. */
 export interface DiffTableBranchRequest {

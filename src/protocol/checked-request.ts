@@ -1,8 +1,9 @@
 /**
- * `checkedRequest` validates a request against the model of its operation before a catalog or
- * server acts on it, and throws InvalidInput if it does not fit. If the operation changes
- * something, it also refuses unknown members (unknown-members.ts). `preparedInSteps` first converts
- * long lists of numbers in short steps, so that the check does not block the event loop.
+ * `checkedRequest` validates a request against the model of its operation and returns it as the
+ * model's type. It throws InvalidInput if the request does not fit. If the operation changes
+ * something, it also refuses unknown members (unknown-members.ts). A server calls `preparedInSteps`
+ * before: it converts long lists of 64-bit integers, such as row ids, in short steps, so that the
+ * check does not block the event loop.
  */
 import {
   type AnyOperation,

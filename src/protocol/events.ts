@@ -1,5 +1,5 @@
 /**
- * Defines the types for watching a catalog: `WatchRequest` says what to watch, `CatalogWatch`
+ * Defines the types for watching a catalog. `WatchRequest` says what to watch, `CatalogWatch`
  * iterates over the events, and `CatalogEvent` is one event. directory/watch.ts produces the
  * events.
  */

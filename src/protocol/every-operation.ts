@@ -1,8 +1,9 @@
 /**
  * Joins the protocol's operations and this engine's extensions into one table (`EVERY_OPERATION`).
- * Functions look up facts about an operation: its models, its method's name, the kind of object
- * that it works on, and whether it is an extension. `responseModel` is undefined if the answer is
- * empty or Arrow data. `pathParameters` lists the parameters of a path template.
+ * Functions look up facts about an operation: the names of its models, the name of its method, the
+ * kind of object that it works on, and whether it is an extension. `responseModel` returns
+ * undefined if the answer is empty or Arrow data. `pathParameters` lists the parameters of a path
+ * template.
  */
 import { EXTENSION_OPERATIONS } from './extension-operations.ts';
 import type { ModelName } from './models/index.ts';

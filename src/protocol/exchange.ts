@@ -1,8 +1,9 @@
 /**
  * Translates requests and JSON responses to and from HTTP. A client splits a request into path,
- * query and body; a server joins the parts and checks them. The operations table says where each
- * member belongs, and wire-query.ts translates members that differ on the wire. client/ and server/
- * send and receive the parts, and handle headers.
+ * query and body (`splitRequest`); a server joins these parts and checks the request
+ * (`joinRequest`), which throws InvalidInput for a bad one. The operations table says in which part
+ * each member belongs, and wire-query.ts translates members that differ on the wire. client/ and
+ * server/ send and receive the parts, and handle headers.
  */
 import { DirspaceError } from '../errors.ts';
 import { checkedRequest } from './checked-request.ts';

@@ -2,8 +2,8 @@
  * `EXTENSION_OPERATIONS` lists the operations that this engine has beyond the protocol, in the form
  * of operations.ts. Client methods, server routes under `/v1/dirspace/`, validation and the OpenAPI
  * document are derived from the list. `watch` is not in it, because it returns a stream of events
- * instead of one response. `FORM_ROUTES` lists two special routes: for the bytes of one blob, and
- * for inserts in parts.
+ * instead of one response. `FORM_ROUTES` lists routes whose query, body and answers differ from
+ * those of their operation: one for the bytes of a blob, and four for inserts in parts.
  */
 import {
   type AnswerKind,

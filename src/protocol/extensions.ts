@@ -1,9 +1,9 @@
 /**
  * Declares the operations beyond the protocol (`CatalogExtensions`), and the types of most of them,
  * such as undrop, optimize, verify and trash. The types of the others are in branch-diff.ts,
- * events.ts, models/jobs.ts and table-insight.ts. Each method is optional. A catalog leaves out
- * those that it cannot carry out, and callers check before they call. `progressTo` reports progress
- * in the protocol's form.
+ * events.ts, models/jobs.ts and table-insight.ts. Every method is optional: a catalog leaves out
+ * the operations that it cannot carry out, and callers check for a method before they call it.
+ * `progressTo` passes on the progress of compaction with the names of the protocol.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type {

@@ -1,9 +1,9 @@
 /**
  * Checks ids, and converts them between a list of names (`['prod', 'user']`) and text
  * (`prod$user`). A name has ASCII letters, digits, `_`, `-` and `.`; other names throw
- * InvalidInput. The delimiter alone stands for the root. `errorNaming` makes errors that name
- * objects by their ids, and `namedBy` changes how they name them, for example as SQL does.
- * exchange.ts does the percent-encoding.
+ * InvalidInput. The delimiter alone stands for the root. `errorNaming` makes errors whose message
+ * names objects by their ids, and `namedBy` makes the same error with other names, for example as
+ * SQL writes them. exchange.ts does the percent-encoding.
  */
 import {
   DirspaceError,

@@ -1,9 +1,9 @@
 /**
- * Exports the contract between catalogs, clients and servers: ids, request and response models and
- * their validation, the parts of a request over HTTP, error bodies, the table of operations, the
- * `Namespace` interface derived from it, and the operations beyond the protocol with their types.
- * It also exports the words for modes, the names of HTTP headers, and Arrow schemas as JSON.
- * Nothing in this folder does I/O.
+ * Exports the contract between catalogs, clients and servers: ids, the models of requests and
+ * responses with their validation, the translation of requests to and from HTTP, error bodies, the
+ * table of operations, the `Namespace` interface derived from it, and the operations beyond the
+ * protocol with their types. It also exports the words for modes, the names of HTTP headers, and
+ * Arrow schemas as JSON. Nothing in this folder does I/O.
  */
 
 export {

@@ -1,7 +1,7 @@
 /**
  * `lateOptions` makes call options whose AbortSignal is created only when it is read, because
- * creating one takes longer than many calls. `throwIfAborted` throws the abort reason of any call
- * options; it creates no signal unless the call is aborted.
+ * creating one takes longer than many calls. `throwIfAborted` throws the abort reason if a call is
+ * aborted. It creates no signal for a call that is not aborted.
  */
 import type { CallOptions, IdempotencyStamp, TraceContext } from './namespace.ts';
 

@@ -1,9 +1,9 @@
 /**
- * Lists the values of modes, behaviours and transaction statuses (`CREATE_MODES`, ...). `parseMode`
- * reads such a word in any case, as PascalCase or snake_case. A missing value means the first word
- * of the list; an unknown word throws InvalidInput. `spellsMode` is for checks of permissions: it
- * tells whether a value could be read as a given mode, and is true for all values that are not
- * text.
+ * Lists the values of modes, drop behaviours and transaction statuses (`CREATE_MODES`, ...).
+ * `parseMode` reads such a word in any case, with or without underscores. A missing value means
+ * the first word of the list; an unknown word throws InvalidInput. `spellsMode` is for checks of
+ * permissions: it tells whether a value could be read as a given mode, and is true for every value
+ * that is not text.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

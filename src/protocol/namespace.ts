@@ -1,9 +1,9 @@
 /**
  * Defines `Namespace`, the interface of every catalog, in this process or on a server. It has one
  * method for each operation of the protocol, with typed requests and responses, and `close`.
- * `CallOptions` are the options of a call, such as a signal to abort it or the stamp by which a
- * repeated write is recognised. Implementations may extend a class whose methods reject with
- * Unsupported (`unsupportedOperations`).
+ * `CallOptions` are the options of a call, such as a signal that aborts it, or the stamp by which
+ * a catalog recognises a repeated write. `unsupportedOperations` returns a base class whose
+ * methods, for the operations that are given, reject with Unsupported.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

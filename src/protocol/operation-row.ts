@@ -1,8 +1,8 @@
 /**
- * Defines `OperationRow`, the description of one operation of the protocol: its method, path,
- * query, body, answer, errors and permission. A row also says whether the operation changes the
- * catalog, may be repeated, or may take long. `json`, `map`, `arrowStream` and `bodyless` construct
- * rows, one for each kind of body.
+ * Defines `OperationRow`, the description of one operation: its method, path, query, body, answer,
+ * errors and permission. A row also says whether the operation changes the catalog, whether
+ * sending it twice does the same as sending it once, and whether it may take hours. `json`, `map`,
+ * `arrowStream` and `bodyless` construct rows, one for each kind of body.
  */
 
 /** How a member travels in the query string. */

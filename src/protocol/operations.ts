@@ -1,8 +1,8 @@
 /**
- * Lists the protocol's operations (`OPERATIONS`) and alternative routes to some of them
- * (`ALIAS_ROUTES`). The client's requests, the server's routes, validation, the `Namespace`
- * interface and the OpenAPI document are derived from this table. Operations beyond the protocol
- * are in extension-operations.ts.
+ * Lists the protocol's operations (`OPERATIONS`), one row each with its route, permission and
+ * errors, and alternative routes to two of them (`ALIAS_ROUTES`). The `Namespace` interface, the
+ * client's requests, the server's routes and the OpenAPI document are derived from these rows.
+ * Operations beyond the protocol are in extension-operations.ts.
  */
 import {
   type AnswerKind,

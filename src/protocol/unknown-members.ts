@@ -1,8 +1,9 @@
 /**
- * `refuseUnknownMembers` refuses request members that the model does not have (InvalidInput), and
- * suggests the nearest known one (`meant`). Otherwise a change with a misspelt condition would run
- * without the condition. Reads accept unknown members, which newer clients may send, so this check
- * is not part of normalize.ts. `shown` quotes a name for messages.
+ * `refuseUnknownMembers` throws InvalidInput for a member that the model does not have, and
+ * suggests the nearest known one (`meant`). It is called for operations that change the catalog,
+ * where a misspelt condition would be ignored, and for the queries of views. Members whose value
+ * is null or undefined, and maps, are not checked. Other requests may have unknown members, so
+ * this check is not part of normalize.ts. `shown` quotes a name for messages.
  */
 import { DirspaceError } from '../errors.ts';
 import { nearest } from '../known-names.ts';

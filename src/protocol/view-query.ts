@@ -1,7 +1,8 @@
 /**
- * `parseViewQuery` parses the query that defines a materialized view from the text of a request,
- * which is JSON as LanceDB writes it. `viewSource` returns the id of the source table, which the
- * server needs before it calls the catalog. Both throw InvalidInput for any other text.
+ * `parseViewQuery` parses the query that defines a materialized view: JSON text of at most
+ * 1,048,576 characters, as LanceDB writes it. `viewSource` returns the id of the source table of a
+ * request: its `source_id`, or else the namespace and table that the query names. Both throw
+ * InvalidInput for any other text.
  */
 import { DirspaceError } from '../errors.ts';
 import type { CreateMaterializedViewRequest, ViewQuery } from './models/index.ts';

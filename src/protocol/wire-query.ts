@@ -1,8 +1,10 @@
 /**
- * Translates queries and RenameTable requests between the catalog's form and the form on the wire,
- * where these differ: before sending on the client, and after receiving on the server. For example,
- * a query on the wire needs a number of rows, so `EVERY_ROW` stands for no limit. `oftenPassedOver`
- * lists the members of a query that other servers may ignore.
+ * Translates queries and RenameTable requests between the catalog's form and the form on the wire:
+ * `toWire` before sending on the client, `fromWire` after receiving on the server. In a query on
+ * the wire the number of rows (`k`) is at most 2^31 - 1 (`EVERY_ROW`), which means no limit. A
+ * rename to the root is marked with `to_root`; naming another namespace too throws InvalidInput.
+ * `oftenPassedOver` lists the members of a query that servers of other makers may ignore or treat
+ * differently.
  */
 import { DirspaceError } from '../errors.ts';
 import type { AnyOperation } from './every-operation.ts';

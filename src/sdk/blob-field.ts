@@ -1,7 +1,8 @@
 /**
  * `blob` declares a column of blobs, for which queries return descriptions instead of bytes. The
- * field equals LanceDB's. LanceDB's thresholds are kept as metadata, but have no effect. An invalid
- * threshold throws InvalidInput.
+ * field has the form of LanceDB's: a struct of `data` and `uri`, marked by metadata. LanceDB's
+ * thresholds are kept as metadata, but have no effect. An unknown option, and a threshold that is
+ * no integer or too small, throw InvalidInput.
  */
 import { BLOB_METADATA, Field, LargeBinary, Struct, Utf8 } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Opens connections. `connect` opens a catalog in a directory, in memory (`memory://`), or as a
  * database on a server (`db://NAME`). `connectNamespace` opens a catalog by the name of its
- * implementation, `dir`, `rest` or one that the program registered. If the program asks for it, the
- * operations of a connection are traced and counted.
+ * implementation: `dir`, `rest` or one that the program registered. With the option `tracer` the
+ * operations of a connection are traced, and after `instrumentLanceDbMetrics` they are counted.
  */
 import { systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `Calls` makes the checks with which each method of a connection begins. It throws Closed if the
- * connection was closed, or the reason of an aborted signal, and returns the checked id of the
- * namespace, table or transaction that the call is about. For listings it also checks the names of
- * the options.
+ * `Calls` makes the checks with which most methods of a connection begin. It throws Closed if the
+ * connection was closed, or the reason of an aborted signal, and returns the id of the namespace,
+ * table or transaction that the call is about. A name or path of a wrong type throws InvalidInput.
+ * For listings the names of the options are checked too.
  */
 import { type CallOptions, parseId } from '../protocol/index.ts';
 import { type PathAndOptions, pathAndOptions } from './connection-options.ts';

@@ -1,8 +1,8 @@
 /**
- * Defines options and results of a connection's methods, such as `CreateTableOptions`. Others are
- * defined next to their methods or by the protocol. Functions such as `createMode` and
- * `propertiesOf` translate options into members of requests. `pathAndOptions` sorts out the
- * arguments of methods whose path may be left out.
+ * Defines options and results of the methods of a connection that work on namespaces and tables,
+ * such as `CreateTableOptions`. `createMode`, `propertiesOf` and other functions translate options
+ * into members of requests. `pathAndOptions` reads the arguments of methods whose path may be left
+ * out.
  */
 
 import { type Compression, checkCompression } from '../compression.ts';

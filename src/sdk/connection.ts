@@ -1,8 +1,8 @@
 /**
- * `Connection` is an open catalog, in a directory or on a server, and the object that most programs
- * begin with. Its methods work on namespaces, tables, views, files, jobs and the trash, and run
- * SQL. An operation that the catalog lacks rejects with Unsupported. `close` ends the handles of
- * tables, and cancels the jobs that run in this process.
+ * `Connection` is an open catalog, in a directory or on a server. Its methods work on namespaces,
+ * tables, views, files, jobs and the trash, and run SQL. An operation that the catalog lacks
+ * rejects with Unsupported. `close` ends the handles of its tables, cancels its jobs that run in
+ * this process, and closes the catalog.
  */
 import { systemEnv } from '../env.ts';
 import type {

@@ -1,8 +1,8 @@
 /**
- * `createTable` creates a table from rows and returns its handle. It converts the rows to Arrow,
- * computes vectors by embedding functions, and sends the rows to the catalog. Unknown options throw
- * InvalidInput, and LanceDB's options for other file formats Unsupported. `tableToCreate` reads the
- * forms of arguments that `Connection.createTable` takes.
+ * `createTable` creates a table from any data that a user may pass and returns its handle. It
+ * converts the data to Arrow, computes missing vectors by embedding functions, and sends the rows
+ * to the catalog. Unknown options throw InvalidInput, and LanceDB's options for other file formats
+ * Unsupported. `tableToCreate` reads the forms of arguments that `Connection.createTable` takes.
  */
 import {
   type CreateTableArguments,

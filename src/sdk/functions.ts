@@ -1,8 +1,8 @@
 /**
  * `registerFunction` lets SQL expressions of this process call a function of the program. Its
- * signature names types, or has Arrow types. It returns a function that ends the registration.
- * Arguments and types that cannot be used throw InvalidInput. sql/register.ts checks the name and
- * registers the function.
+ * signature gives the types of the arguments and of the result, by name or as Arrow types. It
+ * returns a function that ends the registration. Arguments of a wrong kind, a name that is taken,
+ * and types without plain values throw InvalidInput; sql/register.ts checks the name.
  */
 import type { DataType } from '../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';

@@ -1,8 +1,9 @@
 /**
- * `importFile` creates a table from the rows of files, adds them to a table, merges them or
- * replaces its rows. All rows become one version, or none. If later rows do not fit the guessed
- * types, it reads all rows for types and starts again, which needs files that can be read twice.
- * Rows that do not fit throw an error that names the file.
+ * `importFile` creates a table from the rows of files, adds them to a table, merges them into one
+ * or replaces its rows. All rows become one version, or none. If a row does not fit types that
+ * were guessed, it reads all rows to find the types and starts again, if all files can be read
+ * again. Rows that do not fit throw InvalidInput or TableSchemaValidation, with the name of the
+ * file.
  */
 import type { DataType, RecordBatch, Schema } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';

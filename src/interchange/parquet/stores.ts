@@ -1,7 +1,9 @@
 /**
- * Collects the values of a column that are not null. `FixedStore` holds numbers and other values of
- * one width in one array. `BytesStore` holds bytes of any length with their offsets. Both grow as
- * values are added, up to a bound. `take` returns the collected values and empties the store.
+ * Holds the values of a Parquet column that are not null while its pages are decoded. `FixedStore`
+ * holds values of one width in one array. `BytesStore` holds values of any length, with their
+ * offsets; the caller reserves room for the offsets. Both grow as values are added. `take` returns
+ * the values and empties the store. More than 1 GiB of values in one store goes to the caller's
+ * `refuse`.
  */
 import type { Refuse } from './thrift.ts';
 

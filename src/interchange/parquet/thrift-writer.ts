@@ -1,6 +1,8 @@
 /**
- * `writeThrift` encodes a struct in Thrift's compact protocol, as in the metadata of Parquet files.
- * Numbers are written as 32 bits and bigints as 64.
+ * `writeThrift` encodes a struct in Thrift's compact protocol, which is the form of the metadata in
+ * Parquet files. It writes a number as a 32-bit integer and a bigint as a 64-bit integer, and
+ * leaves out fields whose value is undefined. The caller must give the fields of a struct by
+ * ascending number.
  */
 
 /** The fields of a struct, by ascending numbers; those without a value are left out. */

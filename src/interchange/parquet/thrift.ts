@@ -1,7 +1,9 @@
 /**
- * `readThrift` decodes a struct in Thrift's compact protocol, as an object of its fields by number.
- * The metadata of Parquet files is written in it. The bytes are untrusted, so items and levels are
- * limited. `Refuse` is the function by which the decoders of Parquet refuse a file.
+ * `readThrift` decodes a struct in Thrift's compact protocol, which is the form of the metadata in
+ * Parquet files. It returns an object with the fields by number, and the position where the struct
+ * ends. The bytes are untrusted: a list cannot claim more items than bytes are left, and nesting of
+ * more than 24 levels is refused. Faults go to the caller's `refuse`. Where bytes are missing, it
+ * calls `cutShort`, which by default calls `refuse`.
  */
 
 /** A field: a number, a bigint of 64 bits, bytes of a binary, a truth value, a list, a struct. */

@@ -1,8 +1,10 @@
 /**
- * `ChunkWriter` encodes and compresses the pages of one column of a row group. Texts and bytes are
- * stored as dictionary codes as long as values repeat; everything else is stored plain. The columns
- * of a row group stand one after another in the file, so all pages are held in memory until the
- * group is complete. `end` returns them with the column's entry for the footer.
+ * `ChunkWriter` encodes and compresses the pages of one column (a leaf of the schema) of a row
+ * group. Texts and binaries of variable length are stored as dictionary codes until the dictionary
+ * is full, and then plain. They are plain from the start if more than half of the values of the
+ * first page, and more than 16, are distinct. Other types are always plain. All pages stay in
+ * memory until `end` returns them with the column's entry for the footer, because the columns of a
+ * row group stand one after another in the file.
  */
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';

@@ -1,8 +1,10 @@
 /**
  * `writeSchema` converts an Arrow schema to a Parquet schema. It also lists the leaves
- * (`WriteLeaf`), the columns that Parquet stores for nested types. A leaf has its path, its
- * physical type, and the depth of lists and optional parts around it. A type that Parquet lacks
- * throws Unsupported with the name of the column. Dictionaries are written as their values.
+ * (`WriteLeaf`), which are the columns that Parquet stores: a nested column has one for each
+ * innermost type. A leaf has its path, its Parquet type, and its maximal definition and repetition
+ * levels. A type that Parquet cannot hold, such as a union, throws Unsupported with the path of the
+ * column. A dictionary column gets the type of its values; times and timestamps in seconds become
+ * milliseconds.
  */
 import {
   childFields,

@@ -1,6 +1,8 @@
 /**
- * `plainValues` writes the values of a leaf in Parquet's plain encoding, from some rows of Arrow
- * data. It throws InvalidInput for a value that the Parquet type cannot hold unchanged.
+ * `plainValues` encodes a range of a leaf's values in Parquet's plain encoding and returns the
+ * bytes. It takes the values from the rows of Arrow data that the caller names, which must not be
+ * null. It throws InvalidInput for a value that the Parquet type cannot hold unchanged, such as a
+ * negative interval.
  */
 import {
   bytesOf,

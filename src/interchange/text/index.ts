@@ -1,6 +1,6 @@
 /**
- * Exports the writing of values as texts, which CSV and JSON share, and the buffer that it fills.
- * The Parquet writer uses `bytesAt` and `nullAt` too.
+ * Exports the functions that write values as texts, which the CSV and JSON writers share, and the
+ * byte buffer that they fill (`TextOut`). The Parquet writer uses `bytesAt` and `nullAt` too.
  */
 
 export { floatsOf, type WriteText, writeFloat } from './number-texts.ts';

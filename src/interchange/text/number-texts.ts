@@ -1,8 +1,8 @@
 /**
- * Writes integers, floats and decimals as text, for example `floatText` for a column of floats. No
- * digit is lost. A float gets the shortest text that gives the same double when it is parsed. A
- * float32 is written as the double of the same value. `countsOf` and `floatsOf` read the values of
- * a column as numbers; integers beyond 2^53 are bigints.
+ * Writes integers, floats and decimals as text without loss of digits. A float gets the shortest
+ * text that parses to the same double; a 16-bit or 32-bit float is first converted to a double.
+ * `countsOf` reads 64-bit integers as numbers, and as bigints where a number might be inexact (near
+ * ±2^53 and beyond). `floatsOf` reads floats of any width as numbers.
  */
 import {
   type Data,

@@ -1,7 +1,8 @@
 /**
- * `TextOut` is a growing buffer into which writers of text files put their rows, byte by byte.
- * Whole numbers are written as digits without a string in between. `take` returns the bytes written
- * so far and starts a new buffer; writers call it once there are `PIECE_BYTES`.
+ * `TextOut` is the growing byte buffer into which the writers of CSV and JSON files put their rows.
+ * It has methods for single bytes, ASCII text, copied bytes and whole numbers. `take` returns the
+ * bytes written so far and starts a new buffer. The writers call it once there are `PIECE_BYTES`
+ * (256 KiB), and at the end.
  */
 
 /** A piece is handed on once it has as many bytes. */

@@ -1,7 +1,8 @@
 /**
  * Writes dates, times of day and timestamps as ISO 8601 texts (`dateText`, `timeText`,
  * `timestampText`), exact to the nanosecond. A timestamp with a time zone is written in UTC, with a
- * Z. Times outside a day, and seconds beyond 2^53, are written as the stored number.
+ * Z. A date in milliseconds that is not a whole day is written with its time. A time outside a day,
+ * or a timestamp more than 2^53 seconds from 1970, is written as the stored number.
  */
 import { type Data, type Date_, DateUnit, type Time, type Timestamp } from '../../arrow/index.ts';
 import { floorDivide, formatDate, SECONDS_PER_DAY } from '../../values/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `plainText` writes values as the texts that CSV and JSON files share; docs/data-in-and-out.md
- * lists the form of each type. It returns undefined for types that the formats write differently,
- * such as texts and nested types. `bytesAt` finds the bytes of texts and binaries, and `nullAt`
- * finds the nulls of a column.
+ * `plainText` returns a function that writes the values of a column as ASCII texts, for the CSV and
+ * JSON writers; docs/data-in-and-out.md lists the form of each type. It returns undefined for types
+ * that these writers handle themselves: texts, intervals, dictionaries and nested types. `bytesAt`
+ * finds the bytes of texts and binaries by row, and `nullAt` tells which rows are null.
  */
 import {
   type Data,

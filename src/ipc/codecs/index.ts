@@ -1,6 +1,6 @@
 /**
- * Exports decoders for untrusted bytes with bounded work: flatbuffers, LZ4 frames and blocks, and
- * Zstandard frames, whole or in pieces. Also exports the encoder of short Zstandard frames.
+ * Exports decoders for untrusted bytes: flatbuffers, LZ4 frames and blocks, and Zstandard frames
+ * that are in memory or come in pieces. Also exports the encoder of Zstandard frames.
  */
 
 export { FlatTable, type Refuse, rootTable } from './flatbuffer.ts';

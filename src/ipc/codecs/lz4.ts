@@ -1,7 +1,8 @@
 /**
- * Decodes an LZ4 frame of a declared size in steps (`decodeLz4InSteps`) and verifies its checksums.
- * `decodeLz4Block` decodes a block without a frame. The input is untrusted: the output does not
- * grow past the declared size, and faults go to the caller's `refuse`.
+ * Decodes LZ4. `decodeLz4InSteps` decodes one frame of a known content size in steps, and verifies
+ * the checksums that the frame has. `decodeLz4Block` decodes one block that has no frame into a
+ * buffer of the caller, and returns the number of bytes written. The input is untrusted: it cannot
+ * write past the size or the buffer, and faults go to the caller's `refuse`.
  */
 import { drained } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,7 +1,7 @@
 /**
- * Wraps the Zstandard library of newer Nodes: `nodeZstd` decodes synchronously, `nodeZstdLater`
- * decodes off the event loop, and `nodeZstdEncoder` compresses. On an older Node all three are
- * null, and zstd.ts and frames.ts use the decoder and the encoder of this folder.
+ * Wraps the Zstandard library that newer Node versions have. `nodeZstd` decodes synchronously,
+ * `nodeZstdLater` decodes off the event loop, and `nodeZstdEncoder` compresses. On an older Node
+ * all three are null, and zstd.ts and frames.ts use the decoder and the encoder of this folder.
  */
 import zlib from 'node:zlib';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,7 +1,7 @@
 /**
- * Computes the low 32 bits of the 64-bit xxHash, which are the content checksum of Zstandard
- * frames. `xxh64LowInSteps` takes all bytes and works in steps, and `Xxh64` takes them piece by
- * piece. The code works on 32-bit halves, because bigints are many times slower.
+ * Computes the low 32 bits of the 64-bit xxHash (seed 0), which are the content checksum of
+ * Zstandard frames. `xxh64LowInSteps` hashes a range of bytes in steps of 1 MiB, and `Xxh64` takes
+ * the bytes piece by piece. The code works on 32-bit halves, because bigints are many times slower.
  */
 /** Halves of the five primes, the high one first. */
 const [P1H, P1L] = [0x9e3779b1, 0x85ebca87];

@@ -1,7 +1,8 @@
 /**
  * `BlockDecoder` decodes the blocks of one Zstandard frame, one after another, into an output
- * buffer. A block that would not fit the output is refused. zstd-literals.ts and zstd-sequences.ts
- * read the two parts of a compressed block.
+ * buffer. For a compressed block it gets the literals from zstd-literals.ts and the tables of the
+ * sequences from zstd-sequences.ts, and executes the sequences itself. Damaged blocks, and blocks
+ * that do not fit the output, go to the caller's `refuse`.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { copyMatch } from './lz4.ts';

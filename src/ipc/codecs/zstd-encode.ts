@@ -1,7 +1,8 @@
 /**
- * `encodeZstd` compresses up to 64 KiB as one Zstandard frame, with effort and results like level 1
- * of the reference encoder. The frame states its size and has no checksum. The inner loops are in
- * zstd.wat, so encoding needs WebAssembly (`canEncodeZstd`).
+ * `encodeZstd` compresses up to 64 KiB to one Zstandard frame, which states the size of its content
+ * and has no checksum. Content that does not get smaller is stored as it is. The frame lies in
+ * memory that the next call overwrites. `encodeZstd` throws RangeError for more than 64 KiB, or
+ * where WebAssembly cannot run (`canEncodeZstd` is false), because its inner loops are in zstd.wat.
  */
 import { type FseEncodeTable, fseEncodeTable, fseNormalised, writeFseTable } from './zstd-fse.ts';
 import { huffmanCode } from './zstd-huffman.ts';

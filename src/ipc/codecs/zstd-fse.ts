@@ -1,7 +1,8 @@
 /**
- * Builds encoding tables for Zstandard's finite state entropy (FSE), and writes their descriptions
- * as a block holds them. It also encodes the few weights of a Huffman code with two states.
- * zstd-tables.ts has the inverse, and zstd.wat encodes sequences.
+ * Builds encoding tables for Zstandard's finite state entropy code (FSE): `fseNormalised` scales
+ * the counts of the symbols to a table's size, `fseEncodeTable` builds the table, and
+ * `writeFseTable` writes its description for a block. `fseStream` encodes the weights of a Huffman
+ * code; zstd.wat encodes sequences. zstd-tables.ts decodes the descriptions and weights.
  */
 
 export interface Normalised {

@@ -1,8 +1,9 @@
 /**
- * `frameHeader` reads the header of a Zstandard frame after its magic number, both for decoders of
- * whole inputs and for those of streams. It is a generator: it yields how many bytes it needs next,
- * and is resumed with these as one little-endian number (`numberIn`). A frame that needs a
- * dictionary is refused.
+ * `frameHeader` reads the header of a Zstandard frame after its magic number, for the decoders of
+ * whole inputs and of streams. It is a generator: it yields how many bytes it needs next, and the
+ * caller resumes it with these bytes as one little-endian number (`numberIn`). An unknown header,
+ * or a frame that needs a dictionary, goes to the caller's `refuse`. Callers compare the window
+ * with `MAX_WINDOW`.
  */
 import type { Refuse } from './flatbuffer.ts';
 

@@ -1,7 +1,8 @@
 /**
- * `huffmanCode` builds a Huffman code from the counts of bytes, together with the description of
- * the code that a Zstandard block holds. The codes are overwritten by the next call.
- * `readHuffmanTable` in zstd-tables.ts is the inverse.
+ * `huffmanCode` builds a Huffman code from the counts of bytes, together with its description for a
+ * Zstandard block. It returns undefined if fewer than two different bytes occur, or if the format
+ * cannot describe the code. The next call overwrites the codes. `readHuffmanTable` in
+ * zstd-tables.ts reads the description.
  */
 import { fseEncodeTable, fseNormalised, fseStream, writeFseTable } from './zstd-fse.ts';
 

@@ -1,8 +1,8 @@
 /**
  * `zstdKernels` returns the inner loops of Zstandard in WebAssembly (zstd.wat), with views of their
- * memory. It returns null if there are none for a frame of that size. The whole process shares
- * their memory, so a caller must finish a frame before anything else can run. zstd-encode.ts and
- * zstd-short.ts use them.
+ * memory. It returns null for content of more than 2 MiB, and where WebAssembly cannot run them.
+ * All callers in the process share the memory, so a caller must finish a frame before other code
+ * can run. zstd-encode.ts and zstd-short.ts run the loops.
  */
 
 import { instantiate } from '../../wasm.ts';

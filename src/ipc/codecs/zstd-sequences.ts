@@ -1,8 +1,8 @@
 /**
  * `readSequences` reads the header of the sequences section of a Zstandard block. It returns the
- * number of sequences, the three FSE tables that code them, and the position of their bit stream,
- * or undefined for a block without sequences. zstd-blocks.ts and zstd-short.ts execute the
- * sequences.
+ * number of sequences, the three FSE tables that code them, and the position of their bit stream.
+ * For a block without sequences it returns undefined. Damaged headers go to the caller's `refuse`.
+ * zstd-blocks.ts and zstd-short.ts execute the sequences.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { type FseTable, fseTable, readFseTable, singleTable } from './zstd-tables.ts';

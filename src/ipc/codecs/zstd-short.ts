@@ -1,7 +1,8 @@
 /**
- * `ShortDecoder` decodes the blocks of a short Zstandard frame, of up to 2 MiB of content. It uses
- * the kernels of zstd.wat, and is several times as fast as zstd-blocks.ts, which decodes longer
- * frames. A damaged stream is refused.
+ * `ShortDecoder` decodes the blocks of a Zstandard frame of up to 2 MiB of content with the kernels
+ * of zstd.wat. It is several times as fast as zstd-blocks.ts, which needs no WebAssembly and has no
+ * such limit. Damaged blocks, and content longer than the caller allows, go to the caller's
+ * `refuse`. The content lies in memory that the next frame overwrites.
  */
 import type { Refuse } from './flatbuffer.ts';
 import type { Block } from './zstd-blocks.ts';

@@ -1,7 +1,8 @@
 /**
  * `decodeZstdPieces` decodes Zstandard frames that come in pieces, such as those of a compressed
- * file, and verifies their checksums. Memory grows with the window that a frame asks for, and large
- * windows are refused.
+ * file. It yields their content in pieces, and verifies the checksums that the frames have. Its
+ * memory grows with the window that a frame asks for. Windows of more than 128 MiB (`MAX_WINDOW`),
+ * and other faults, go to the caller's `refuse`.
  */
 import { plainPause } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,8 +1,7 @@
 /**
- * Builds the decoding tables of Zstandard's two entropy codes, finite state entropy
- * (`readFseTable`) and Huffman (`readHuffmanTable`), from their descriptions in a block.
- * `BackwardBits` reads a bit stream from its end. An invalid description calls the caller's
- * `refuse`.
+ * Builds the decoding tables of Zstandard's two entropy codes from their descriptions in a block:
+ * finite state entropy (`readFseTable`) and Huffman (`readHuffmanTable`). An invalid description
+ * goes to the caller's `refuse`. `BackwardBits` reads a bit stream from its end to its beginning.
  */
 import type { Refuse } from './flatbuffer.ts';
 

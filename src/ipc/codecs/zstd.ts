@@ -1,8 +1,11 @@
 /**
- * Decodes Zstandard data whose size is declared. `decodeZstdInto` does so at once, and
- * `decodeZstdInSteps` lets other work go on. The input may come from anybody, so its checksums are
- * verified and content of another size is refused. Mainly by its length, a frame is decoded by Node
- * (node-zstd.ts), the kernels (zstd-short.ts) or plain code (zstd-blocks.ts).
+ * Decodes the Zstandard frames that fill an input, whose content has a known size in all.
+ * `decodeZstdInto` does so at once, and `decodeZstdInSteps` lets other work run in between. The
+ * input is untrusted: checksums are verified, and faults such as another size go to the caller's
+ * `refuse`. Node's library (node-zstd.ts), if it is there, decodes frames of 1 KiB or more, unless
+ * their window is over 128 MiB, or over 8 MiB and larger than their content. The kernels
+ * (zstd-short.ts) decode the remaining frames; plain code (zstd-blocks.ts) does so for content over
+ * 2 MiB and where WebAssembly cannot run.
  */
 import { drained, type WaitingSteps } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,6 +1,6 @@
 /**
- * Holds the assembled form of zstd.wat, in base64. Made by `npm run build:wasm`; edit that
- * file, not this one.
+ * Holds the assembled form of zstd.wat, in base64. Made by `npm run build:wasm`; edit that file,
+ * not this one.
  */
 export const ZSTD_BASE64 = [
   'AGFzbQEAAAABTgtgAn9/AX9gBX9/f39+AX9gAX8AYAV/f39/fwF/YAN/f38AYAd/f39/f39/AX9gA39/fwF/YAR/f39/AGAB',

@@ -1,7 +1,7 @@
 /**
- * Rounds positions of buffers and columns in files up to a multiple of 64 bytes (`aligned`), and
- * returns the padding (`paddingAfter`). Readers compute positions with the same number, so it is
- * part of the file format and must not change.
+ * Aligns buffers and columns in files to 64 bytes. `aligned` rounds a position up to a multiple of
+ * 64, and `paddingAfter` returns the zeros up to that position. Readers compute positions with the
+ * same number, so it is part of the file format and must not change.
  */
 
 /** Buffers begin at multiples of this within a column, and columns within a file. */

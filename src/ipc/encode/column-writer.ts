@@ -1,8 +1,8 @@
 /**
- * `encodeColumn` encodes one column as the buffers of an Arrow IPC record batch. Dictionary values
- * go to a `DictionaryUnion` of the caller, and the indices are rewritten for it. A buffer of a
- * wrong size throws TableSchemaValidation naming the column, because apache-arrow would silently
- * pad or slice it.
+ * `encodeColumn` encodes one column as the buffers of an Arrow IPC record batch. The values of a
+ * dictionary go to a `DictionaryUnion` of the caller, and the column's indices are rewritten to fit
+ * it. Data that does not fit the type, such as a buffer that is too short or an offset that leads
+ * out of one, throws TableSchemaValidation naming the column.
  */
 import {
   bitmapBytes,

@@ -1,7 +1,7 @@
 /**
- * Exports the encoders of Arrow IPC: columns into buffers, schemas and batches into messages,
- * messages into streams and files. Also exports the parser of our own schema messages and the
- * field ids in schemas.
+ * Exports the encoders of Arrow IPC: columns to buffers, schemas and record batches to messages,
+ * and record batches to streams and files. Also exports the parser of our own schema messages, and
+ * the functions for the field ids in schemas.
  */
 
 export { ALIGNMENT, aligned, paddingAfter } from './alignment.ts';

@@ -1,8 +1,8 @@
 /**
  * Writes the flatbuffers of Arrow IPC: schema messages (`schemaMessage`), record batch and
- * dictionary messages (`batchMessage`) and the file footer (`footerTable`). `framed` adds the
- * prefix and padding of a message in a file. apache-arrow writes the schema messages; its writer
- * would take most of the time of a small fragment.
+ * dictionary messages (`batchMessage`), and the file footer (`footerTable`). `framed` adds the
+ * prefix and padding of a message. apache-arrow encodes only the schema messages; with its encoder
+ * the other messages would take most of the time of writing a small fragment.
  */
 
 import { Message, MessageHeader, type Schema } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
- * Encodes record batches as an Arrow IPC stream (`encodeIpcStream`) or file (`encodeIpcFile`) for
- * other programs. The output is uncompressed, and pulled batch by batch. A batch that does not fit
- * the schema throws TableSchemaValidation. format/fragment/fragment-encoder.ts writes the catalog's
- * own files.
+ * Encodes record batches for other programs, as an Arrow IPC stream (`encodeIpcStream`) or file
+ * (`encodeIpcFile`). The output is not compressed, and the record batches are pulled one by one. A
+ * record batch that does not fit the schema throws TableSchemaValidation.
+ * format/fragment/fragment-encoder.ts writes the catalog's own files.
  */
 import {
   columnsOf,

@@ -1,7 +1,8 @@
 /**
- * `normaliseColumn` prepares a column from outside for statistics: it gets an exact null count, and
- * its values lie in the array class of its type. The children of nested columns stay unchanged;
- * column-writer.ts counts their nulls with `nullCountOf`.
+ * `normaliseColumn` prepares a column from outside for statistics: the result has an exact null
+ * count, and its values lie in the array class of its type. The children of nested columns stay
+ * unchanged. `nullCountOf` counts the nulls by the validity bitmap; a union has none. A bitmap that
+ * is shorter than the rows throws TableSchemaValidation.
  */
 import {
   bitmapBytes,

@@ -1,7 +1,7 @@
 /**
- * `rebaseOffsets` subtracts the first offset of a sliced column from all offsets, so that they
- * begin at 0. If they already do, it returns a view and copies nothing. It returns undefined for
- * offsets that do not ascend.
+ * `rebaseOffsets` subtracts the first offset of a sliced column from all its offsets, so that they
+ * begin at 0. If they already begin at 0, it returns a view and copies nothing. It returns
+ * undefined if the offsets do not ascend; equal neighbours are allowed.
  */
 import type { Offsets } from '../../arrow/index.ts';
 

@@ -1,7 +1,9 @@
 /**
- * Encodes the schema at the head of a file (`prepareSchema`) and decodes it (`readSchema`). Both
- * cache their latest results, because thousands of fragments share one schema. `checkSchemaMessage`
- * validates the bytes first, because apache-arrow's parser would loop for minutes on bad lengths.
+ * `prepareSchema` encodes a schema as the message at the head of a file or stream, and `readSchema`
+ * decodes the message of a file. Both cache their latest results, because thousands of fragments
+ * can share one schema. `prepareSchema` throws TableSchemaValidation for types that nest too deep
+ * (`MAX_SCHEMA_DEPTH`). `readSchema` throws Corrupt for a damaged schema. It checks the bytes
+ * before apache-arrow parses them, because that parser would loop for minutes on bad lengths.
  */
 import { crc32 } from 'node:zlib';
 import {

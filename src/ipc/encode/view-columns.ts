@@ -1,6 +1,8 @@
 /**
- * Handles the buffers behind Utf8View and BinaryView columns. `usedViewBytes` counts the bytes that
- * the views point to. `compactViews` reduces the buffers to the bytes that valid rows use.
+ * Handles the data buffers of Utf8View and BinaryView columns. `usedViewBytes` checks the views of
+ * the rows that are not null, and counts the bytes that they point to. A view that points out of
+ * the buffers throws TableSchemaValidation. `compactViews` copies these bytes into one buffer and
+ * returns it with the changed views.
  *
  * A view has 16 bytes: the length, then up to 12 bytes of the value. For a longer value it has the
  * first four bytes, a buffer's number and a position in that buffer.

@@ -1,7 +1,7 @@
 /**
- * `ByteReader` takes bytes out of a stream of chunks, as many as are asked for and fewer only at
- * the end. It pulls chunks as needed, so memory grows with the bytes that arrived and not with the
- * number asked for. More bytes than `maxBytes` throw PayloadTooLarge.
+ * `ByteReader` takes bytes out of a stream of chunks: as many as are asked for, or fewer at the
+ * end. It pulls chunks as needed, so memory grows with the bytes that arrived, not with the number
+ * asked for. It throws PayloadTooLarge if the stream has more than `maxBytes` in all.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { HeldMemory, RequestMemory } from '../../request-memory.ts';

@@ -1,7 +1,8 @@
 /**
  * `ForeignBatches` decodes the record batches of an Arrow stream or file of another program,
- * message by message. It keeps the dictionaries that they refer to. Faults throw InvalidInput
- * naming the batch or dictionary. foreign-ipc.ts and foreign-file.ts supply the messages.
+ * message by message, and keeps the dictionaries that they refer to. Faults throw InvalidInput
+ * naming the record batch or dictionary, and sizes beyond the limits throw PayloadTooLarge.
+ * foreign-ipc.ts and foreign-file.ts supply the messages.
  */
 import {
   concatData,

@@ -1,8 +1,8 @@
 /**
- * `bodyBuffers` cuts the buffers out of the body of another program's Arrow message and
- * decompresses them. It checks bounds before it reads bytes, and sizes before it allocates memory.
- * A message that decompresses to more than `maxBytes` throws PayloadTooLarge; other faults go to
- * the caller's `refuse`.
+ * `bodyBuffers` cuts the buffers out of the body of another program's Arrow message, and
+ * decompresses them if the message is compressed. It checks bounds before it reads bytes, and sizes
+ * before it allocates memory. A message that decompresses to more than `maxBytes` throws
+ * PayloadTooLarge. Other faults go to the caller's `refuse`.
  */
 
 import { NO_BYTES } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `readColumns` builds the columns of another program's record batch or dictionary around its
- * buffers. It first checks that the buffers fit the schema. It works in steps and within a memory
- * budget. foreign-values.ts checks the values, and foreign-encodings.ts expands list views and
- * runs.
+ * buffers, and checks that the buffers fit the schema. Faults go to the caller's `refuse`. It works
+ * in steps, and claims memory beyond the buffers from a budget (foreign-budget.ts).
+ * foreign-values.ts checks the values, and foreign-encodings.ts expands list views and runs.
  */
 import {
   bitmapBytes,

@@ -1,9 +1,9 @@
 /**
  * Converts list views and run-end-encoded columns, which other programs write, to ordinary lists
  * (`listsOfViews`) and columns (`expandRuns`). A few bytes can stand for very many rows in these
- * forms, so both claim the expanded size from the caller's budget before they copy
- * (foreign-budget.ts). `lookAtViews` is called before `listsOfViews`, and refuses negative offsets
- * and sizes.
+ * forms, so both claim the expanded size from the caller's budget (foreign-budget.ts) before they
+ * copy values. `lookAtViews` is called before `listsOfViews`; it refuses negative offsets and sizes
+ * in rows that are not null. Faults go to the caller's `refuse`.
  */
 import {
   byteWidth,

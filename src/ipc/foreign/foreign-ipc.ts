@@ -1,7 +1,9 @@
 /**
  * Opens Arrow IPC streams and files of other programs as record batches. `openArrowBody` takes the
- * body of an operation, and `openArrowFile` reads a file by ranges. Invalid bytes throw
- * InvalidInput and what exceeds a bound throws PayloadTooLarge, also while batches are read.
+ * body of an operation: bytes, chunks of bytes, or record batches, which it passes on as they are.
+ * `openArrowFile` reads a file by ranges, or piece by piece if it holds a stream. Invalid bytes
+ * throw InvalidInput and sizes beyond the limits throw PayloadTooLarge, also while record batches
+ * are read.
  *
  * The bytes are untrusted, so they are decoded in this folder. apache-arrow's parser loops for
  * minutes on some damaged inputs, and returns wrong rows for others.

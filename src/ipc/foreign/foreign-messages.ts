@@ -1,7 +1,8 @@
 /**
  * Parses the message headers and the file footer of Arrow data from other programs out of their
- * flatbuffers, and throws InvalidInput for bad ones. It also makes the errors that this folder
- * throws for bad data. foreign-schema.ts parses schemas, and foreign-columns.ts decodes bodies.
+ * flatbuffers, and throws InvalidInput for bad ones. It also makes the errors for Arrow data that
+ * is invalid (`invalid`) or too large (`tooLarge`). foreign-schema.ts parses schemas, and
+ * foreign-buffers.ts and foreign-columns.ts decode bodies.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type FlatTable, type Refuse, rootTable } from '../codecs/index.ts';

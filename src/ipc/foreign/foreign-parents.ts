@@ -1,7 +1,9 @@
 /**
- * `checkCounted` checks the values of nested foreign columns, taking nulls of their parents into
- * account. The Arrow format allows any bytes under a null struct or list, so an invalid value there
- * becomes a null instead of an error.
+ * `checkCounted` runs a check on the values of a foreign column inside other columns. If it fails,
+ * it checks again only the values that count, and makes all others null. If that fails too, the
+ * fault goes to the caller's `refuse`. A value does not count if it lies in a null struct or list,
+ * or in no list at all: the Arrow format allows any bytes there. The `countedIn...` functions find
+ * the values that count.
  */
 import {
   bitmapBytes,

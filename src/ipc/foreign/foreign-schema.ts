@@ -1,7 +1,8 @@
 /**
  * `readForeignSchema` parses and validates the schema of another program's Arrow stream or file.
- * List views and run-end encoding, which apache-arrow lacks, are mapped to types that hold the same
- * values. Schemas that are not supported go to the caller's `refuse`.
+ * List views and run-end-encoded columns, which apache-arrow lacks, get the types of ordinary
+ * columns with the same values. A schema that is invalid or not supported goes to the caller's
+ * `refuse`.
  */
 import {
   Binary,

@@ -1,7 +1,8 @@
 /**
- * Validates the values of foreign columns: offsets, UTF-8, views, dictionary indices and union
- * rows, one function each. Values that would make a later reader throw or return wrong rows go to
- * the caller's `refuse`.
+ * Validates the values of foreign columns, with one function each for offsets, UTF-8, views,
+ * dictionary indices and union rows. A value that would make a later reader throw or return wrong
+ * rows goes to the caller's `refuse`. The values of null rows are not checked, except offsets and
+ * union rows.
  */
 
 import { isUtf8 } from 'node:buffer';

@@ -1,8 +1,7 @@
 /**
- * `findMessage` looks for rows that the footer of another program's Arrow file does not list. It
- * finds the first message with a record batch or a dictionary in a range of the file.
- * foreign-file.ts searches the gaps between the listed blocks with it, because rows there would be
- * lost silently.
+ * `findMessage` searches a range of another program's Arrow file for a message with a record batch
+ * or a dictionary. It returns the position of the first one, or undefined. foreign-file.ts searches
+ * the bytes outside the blocks that the footer lists, because rows there would be lost silently.
  */
 import { nextRound } from '../../event-loop.ts';
 

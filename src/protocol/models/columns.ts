@@ -1,7 +1,6 @@
 /**
- * Defines the JSON Schemas and TypeScript types of requests and responses that change columns.
- * Columns can be added, altered, dropped and filled, and the metadata of the schema and of fields
- * can be changed. The schemas of other operations are in the other files of this folder.
+ * Defines the JSON Schemas and TypeScript types of the requests and responses that add, alter, drop
+ * and fill columns, and of those that change the metadata of a schema and its fields.
  */
 
 import { request, response } from './common.ts';

@@ -1,7 +1,7 @@
 /**
- * Defines the JSON Schemas and TypeScript types that many operations share. They are the identity
- * and context of requests, the context of responses, and the error body. `request` and `response`
- * build the schema of one operation from its own members and the shared ones.
+ * Defines the JSON Schemas and TypeScript types that many operations share: the identity and
+ * context of requests, the context of responses, and the error body. `request` and `response` build
+ * the schema of one request or response from its own members and these shared ones.
  */
 import {
   type AnySchema,

@@ -1,7 +1,7 @@
 /**
  * Defines the JSON Schemas that validate requests and responses of operations beyond the protocol.
- * The TypeScript types of these bodies are in protocol/extensions.ts, table-insight.ts and
- * branch-diff.ts, where their members are documented. The files jobs.ts, statements.ts and
+ * The TypeScript types of these bodies are in extensions.ts, table-insight.ts and branch-diff.ts of
+ * protocol/, where their members are documented. The files jobs.ts, statements.ts and
  * table-insight.ts of this folder define more such schemas.
  */
 

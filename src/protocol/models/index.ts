@@ -1,7 +1,8 @@
 /**
- * Collects all request and response models by name, as JSON Schemas (`MODELS`), and re-exports
- * those of the protocol, of jobs and of SQL statements, the first two with their TypeScript types.
- * `Model` is the type of a model by its name. Members are named as on the wire.
+ * Collects the models of all requests and responses, and of their parts, by name as JSON Schemas
+ * (`MODELS`). `Model` is the type of a model by its name. Members are named as on the wire. The
+ * schemas of the protocol and of jobs are re-exported with their TypeScript types, and those of SQL
+ * statements without types.
  */
 import * as columns from './columns.ts';
 import { Context, ErrorResponse, Identity } from './common.ts';

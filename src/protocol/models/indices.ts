@@ -1,6 +1,6 @@
 /**
- * Defines the JSON Schemas and TypeScript types of requests and responses about indexes. The
- * operations create, list, describe and drop them.
+ * Defines the JSON Schemas and TypeScript types of the requests and responses that create, list and
+ * drop indexes, and that describe the statistics of one index.
  */
 
 import { request, response } from './common.ts';

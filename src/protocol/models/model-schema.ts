@@ -1,7 +1,7 @@
 /**
- * Builds the JSON Schemas of the protocol's models (`object`, `array`, `nullable`, ...). A schema
- * also carries the TypeScript type of its values, which `Static` extracts. ../normalize.ts
- * validates values against the schemas.
+ * Has the functions and values that the JSON Schemas of the protocol's models are built from, such
+ * as `object`, `array` and `nullable`. Each schema carries the TypeScript type of its values, which
+ * `Static` extracts. ../normalize.ts validates values against the schemas.
  */
 
 declare const TYPE: unique symbol;

@@ -1,6 +1,6 @@
 /**
- * Defines the JSON Schemas and TypeScript types of requests and responses about namespaces. The
- * operations create, list, describe and drop namespaces, and test whether one exists.
+ * Defines the JSON Schemas and TypeScript types of the requests and responses that create, list,
+ * describe and drop namespaces, and that test whether one exists.
  */
 
 import { request, response } from './common.ts';

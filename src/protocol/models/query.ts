@@ -1,7 +1,8 @@
 /**
- * Defines the JSON Schemas and TypeScript types of the requests of QueryTable, and of explaining
- * and analyzing a query plan. The parts of a query are here too: columns, vector, full-text search
- * and ordering. QueryTable answers with Arrow data, so only the two others have a response schema.
+ * Defines the JSON Schemas and TypeScript types of the requests of QueryTable,
+ * ExplainTableQueryPlan and AnalyzeTableQueryPlan, and of the parts of a query, such as its vector,
+ * full-text search and ordering. Only the last two operations have a response schema, because
+ * QueryTable answers with Arrow data.
  */
 
 import { request, response } from './common.ts';

@@ -1,6 +1,6 @@
 /**
  * Defines the JSON Schemas and TypeScript types of requests and responses about tags and branches.
- * The members that describe a tag or a branch are camelCase, as the protocol has them.
+ * The members that describe a tag or a branch in a list have camelCase names, as in the protocol.
  */
 
 import { request, response } from './common.ts';

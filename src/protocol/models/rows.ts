@@ -1,7 +1,7 @@
 /**
- * Defines the JSON Schemas and TypeScript types of requests and responses about rows. The
- * operations count, insert, merge, update and delete rows. Schemas of deleting and taking rows by
- * id are in extensions.ts.
+ * Defines the JSON Schemas and TypeScript types of the requests and responses that count, insert,
+ * merge, update and delete rows. The schemas of DeleteRows and TakeRows, which name single rows,
+ * are in extensions.ts.
  */
 
 import { request, response } from './common.ts';

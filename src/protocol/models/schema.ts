@@ -1,6 +1,7 @@
 /**
- * Defines the JSON Schemas and TypeScript types of an Arrow schema, its fields and its types. They
- * accept any text as the name of a type, because ../types/type-parser.ts parses and checks it.
+ * Defines the JSON Schemas and TypeScript types of an Arrow schema, its fields and its types. The
+ * JSON Schemas accept any text as the name of a type, because ../types/type-parser.ts parses and
+ * checks it.
  */
 import { array, boolean, count, map, object, ref, type SchemaOf, string } from './model-schema.ts';
 

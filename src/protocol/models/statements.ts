@@ -1,6 +1,6 @@
 /**
  * Defines the JSON Schemas that validate the requests of RunSql and ExplainSql and the response of
- * ExplainSql; RunSql answers with Arrow. ../table-insight.ts has their TypeScript types and
+ * ExplainSql; RunSql answers with Arrow data. ../table-insight.ts has their TypeScript types and
  * documents the members.
  */
 

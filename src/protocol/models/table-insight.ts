@@ -1,5 +1,5 @@
 /**
- * Defines the JSON Schemas that validate requests and responses of ProfileTable, DiffTable and
+ * Defines the JSON Schemas that validate the requests and responses of ProfileTable, DiffTable and
  * ListTableFiles. ../table-insight.ts has their TypeScript types and documents the members.
  */
 

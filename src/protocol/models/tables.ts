@@ -1,8 +1,8 @@
 /**
  * Defines the JSON Schemas and TypeScript types of requests and responses about tables as entries
- * of a catalog. The operations are list, create, declare, register, describe, rename, drop and the
- * like. The statistics of a table are here too. Schemas of rows, columns and versions are in the
- * other files of this folder.
+ * of a catalog: to list, create, declare, register, describe, rename, deregister and drop them, and
+ * to test whether one exists. It also has those of a table's statistics. The schemas about rows,
+ * columns and versions are in other files of this folder.
  */
 
 import { request, response } from './common.ts';

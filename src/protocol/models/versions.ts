@@ -1,7 +1,8 @@
 /**
- * Defines the JSON Schemas and TypeScript types of requests and responses about table versions. The
- * operations list, describe, create, delete and restore versions. Commits of several tables at once
- * are here too.
+ * Defines the JSON Schemas and TypeScript types of the requests and responses about table
+ * versions: to list, describe, create, delete and restore them. Those that record versions of
+ * several tables at once (`BatchCreateTableVersions...`) or commit several operations on tables as
+ * one (`BatchCommitTables...`) are here too.
  */
 
 import { request, response } from './common.ts';

@@ -1,7 +1,7 @@
 /**
- * Defines the JSON Schemas and TypeScript types of materialized views. They cover the requests and
- * responses of creating and refreshing a view. `ViewQuery` is the query that defines a view, and
- * `MaterializedViewInfo` is what DescribeTable tells of it.
+ * Defines the JSON Schemas and TypeScript types of materialized views: the requests and responses
+ * that create and refresh a view, the query that defines a view (`ViewQuery`), and what
+ * DescribeTable returns about a view (`MaterializedViewInfo`).
  */
 
 import { request, response } from './common.ts';

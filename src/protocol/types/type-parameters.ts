@@ -1,8 +1,9 @@
 /**
- * Parses type names that have parameters but no child fields into Arrow types: times, timestamps,
- * durations, intervals, decimals and fixed-size binaries. There is one function for each, such as
- * `timestamp` or `decimal`. If a name does not fit, it calls the caller's `refuse`. type-parser.ts
- * also uses the checks of parameters.
+ * Parses the parameters in the names of types without child fields, and returns the Arrow types:
+ * times, timestamps, durations, intervals, decimals and fixed-size binaries. There is one function
+ * for each, such as `timestamp` or `decimal`. It calls the caller's `refuse` for parameters that
+ * do not fit, and for child fields or a length that the type does not take. type-parser.ts also
+ * uses the checks of parameters.
  */
 import {
   checkDecimal,

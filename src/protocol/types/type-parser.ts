@@ -1,8 +1,8 @@
 /**
  * `typeOfName` parses a type name of Arrow or Lance, with its child fields and length, into an
- * Arrow type. It calls the caller's `refuse` for a name that is unknown, has more than 1,024
- * characters, or does not fit its children. type-parameters.ts parses the names with parameters but
- * no fields.
+ * Arrow type. It calls the caller's `refuse` for a name that is unknown or has more than 1,024
+ * characters, and where the parameters, child fields or length do not fit the type.
+ * type-parameters.ts parses the names of types that have parameters but no child fields.
  */
 import {
   Binary,

@@ -1,7 +1,8 @@
 /**
- * Builds text and binary columns from JavaScript values, in variable or fixed size or as views. A
- * value of another kind throws TableSchemaValidation. Too many bytes in one column throw
- * PayloadTooLarge; convert/row-stream.ts then splits the batch.
+ * Builds text and binary columns from JavaScript values: with offsets of 32 or 64 bits, of a fixed
+ * size, or as views. A value of another kind or size throws TableSchemaValidation. More than 2 GiB
+ * in one column of one record batch throw PayloadTooLarge; convert/row-stream.ts then tries record
+ * batches of fewer rows.
  */
 import { Buffer } from 'node:buffer';
 import { type Data, type DataType, type FixedSizeBinary, Type } from '../../arrow/index.ts';

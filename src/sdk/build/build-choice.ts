@@ -1,8 +1,9 @@
 /**
  * Builds dictionary columns (`buildDictionary`) and union columns (`buildUnion`) from JavaScript
- * values. The batches of a stream share one growing dictionary. A union stores each value by the
- * first member type that suits its kind, or otherwise by the first that accepts it. A value that no
- * member accepts throws TableSchemaValidation.
+ * values. A dictionary grows over the record batches of a stream, which share it. A union stores a
+ * value in the first member that suits its kind and accepts it, or else in the first that accepts
+ * it; a null goes to the first member that may be null. A value that no member accepts throws
+ * TableSchemaValidation.
  */
 import {
   type Data,

@@ -1,8 +1,9 @@
 /**
- * `buildBatch` builds a record batch from JavaScript objects, column by column; each Arrow type has
- * a builder in this folder. A value that does not fit its type throws TableSchemaValidation, with
- * its row and column. `buildContext` makes the state that the batches of one stream share; its
- * `build` builds a single column.
+ * `buildBatch` builds a record batch from JavaScript objects, column by column, with the builders
+ * of this folder. A row that is no object, an unknown column or a value that does not fit its type
+ * throws TableSchemaValidation, with its row. A type without a builder throws Unsupported.
+ * `buildContext` makes the state that the record batches of one stream share; its `build` builds a
+ * single column.
  */
 import {
   Data,

@@ -1,8 +1,8 @@
 /**
- * Builds columns of lists, structs and maps from JavaScript values, for example with `buildList`:
- * it flattens the values and builds the child columns. Values of another shape throw
- * TableSchemaValidation. `listPlace` and similar functions write where a nested value is, such as
- * `a.b[3]`, for error messages.
+ * Builds columns of lists, structs and maps from JavaScript values: it flattens the values and
+ * builds the child columns. Values of another shape throw TableSchemaValidation; a blob that is
+ * given as an address throws Unsupported. `listPlace`, `fixedPlace` and `structPlace` tell where a
+ * nested value is, such as `a.b[3]`, and whether it may be null.
  */
 import {
   type Data,

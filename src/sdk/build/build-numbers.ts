@@ -1,8 +1,9 @@
 /**
  * Builds integer, float, boolean and decimal columns (`buildInt`, `buildFloat`, `buildBool`,
  * `buildDecimal`) from JavaScript values. A value that does not fit its type throws
- * TableSchemaValidation. Integers and decimals may also be given as text. Floats are rounded to
- * their type, or refused where the context asks for exact ones (`exactFloats`).
+ * TableSchemaValidation. Integers and decimals may also be given as text. Numbers are rounded to
+ * the type of a float column; with `exactFloats` in the context one that would change is refused.
+ * A bigint in a float column must be exact, unless `roundsIntegers` is set.
  */
 import {
   type Data,

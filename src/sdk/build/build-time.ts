@@ -1,9 +1,9 @@
 /**
  * Builds date, time, timestamp, duration and interval columns from JavaScript values (`buildDate`,
  * `buildTime`, ...). Dates and timestamps take a Date, milliseconds since the epoch, or text; a
- * bigint counts the column's own unit. The text of a timestamp is read with its own offset if it
- * has one, otherwise in the column's time zone or in UTC. A value that would lose something throws
- * TableSchemaValidation.
+ * bigint counts the column's own unit. The text of a timestamp is read with its own offset, or
+ * without one in the column's time zone, which is UTC if the column has none. A value that cannot
+ * be read, or does not fit the column's unit exactly, throws TableSchemaValidation.
  */
 import {
   type Data,

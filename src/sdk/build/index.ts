@@ -1,7 +1,7 @@
 /**
- * Exports the builders of Arrow columns and batches from JavaScript values, and helpers for other
- * folders of the SDK: checks of values, places of values in the input (`Place`), and parts of error
- * messages (`misfit`, `showValue`).
+ * Exports the builders of Arrow columns and record batches from JavaScript values, and helpers for
+ * other folders of the SDK: checks of values, places of values in the input (`Place`), and parts
+ * of error messages (`misfit`, `showValue`).
  */
 
 export { buildBatch, buildContext } from './build-column.ts';

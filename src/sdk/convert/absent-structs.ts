@@ -1,7 +1,10 @@
 /**
- * `withoutAbsentStructs` leaves the structs that added data does not have out of the table's
- * schema; the catalog sets them to null. Lance 2.0 has no form for a struct that is null, but reads
- * a column that is nowhere as null: so a table that opens in Lance still does.
+ * `withoutAbsentStructs` returns the schema by which rows to add are read: that of the table
+ * without the nullable top-level structs that the data lacks. Lance 2.0 cannot store a null
+ * struct, but reads a column that is missing in a file as null, so the table still opens in Lance.
+ * Only arrays of rows, Arrow tables and record batches are looked at. The whole schema is returned
+ * for other data, and where the data's schema or first row has a column that the table does not
+ * have.
  */
 import { DataType, type Field, Schema } from '../../arrow/index.ts';
 import { isArrowLike } from './arrow-like.ts';

@@ -1,8 +1,9 @@
 /**
- * Turns tables, batches and vectors of another copy of apache-arrow into record batches of this
- * package's copy, so that a program may use a release of its own. Such objects are recognised by
- * their structure. Buffers that fit as they are stay shared; buffer-views.ts copies or refuses the
- * others. Data that lacks a part throws InvalidInput.
+ * Converts Arrow data of any copy of apache-arrow to record batches of this package's copy, so
+ * that a program may use a release of its own. It takes tables, record batches, vectors of structs
+ * and objects of vectors, and recognises them by their structure. Buffers that fit as they are
+ * stay shared. Data that lacks a part, and a vector that is not of structs, throw InvalidInput; a
+ * vector with null rows throws TableSchemaValidation.
  */
 import {
   type Data,

@@ -1,8 +1,9 @@
 /**
  * Views the buffers of another copy of apache-arrow as the typed arrays that this package's copy
- * needs (`Sizer`, `validityOf`). Builders of that copy may leave off the values of nulls at the
- * end, so a `Sizer` for data with nulls fills up a buffer that is too short. Without nulls such a
- * buffer throws InvalidInput.
+ * needs. Builders of that copy may leave off the values of nulls at the end, so a `Sizer` for data
+ * with nulls fills up a buffer that is too short; without nulls such a buffer throws InvalidInput.
+ * `validityOf` returns the bitmap of nulls. Rows that are missing at the end are null in it; if
+ * none is missing, a bitmap that is too short throws InvalidInput.
  */
 import { type DataType, hasLargeOffsets, type valueArray } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

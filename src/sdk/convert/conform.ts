@@ -1,8 +1,8 @@
 /**
- * `conformBatch` fits a record batch to a wanted schema. Columns and members of structs are matched
- * by name, and missing nullable ones become nulls. Values are cast only if no value changes; a
- * column that needs no cast is passed on without a copy. What does not fit throws
- * TableSchemaValidation.
+ * `conformBatch` fits a record batch to a wanted schema. Columns and members of structs are
+ * matched by name; those that the batch lacks become nulls if they are nullable. Values are cast
+ * only if no value changes; a column that needs no cast is passed on without a copy. Values, nulls
+ * and types that do not fit, and columns that the schema lacks, throw TableSchemaValidation.
  */
 import {
   childFields,

@@ -1,8 +1,9 @@
 /**
  * `toRecordBatchStream` turns any data that a user may pass (`DataInput`) into a stream of record
- * batches. It takes rows, Arrow objects of any copy of apache-arrow, Arrow IPC bytes, Blobs, and
- * iterables and streams of these. Rows that do not fit a schema throw TableSchemaValidation while
- * they are read.
+ * batches. It takes rows, Arrow objects of any copy of apache-arrow, Arrow IPC bytes, Blobs of
+ * them, and iterables and streams of items of one kind. Values that do not fit the schema throw
+ * TableSchemaValidation while the stream is read. In `streamOfFile`, columns of rows whose numbers
+ * are all whole become int64 or uint64.
  */
 import {
   type RecordBatch,

@@ -1,7 +1,9 @@
 /**
- * Reduces a schema to the columns and struct members that occur in the given data (`givenInRows`,
- * `givenInSchema`). A merge needs this to tell a column that was left out from a column of nulls.
- * Without rows the schema stays as it is, and so does a struct without any given member.
+ * Reduces a schema to the columns and struct members that occur in the given data, which is rows
+ * (`givenInRows`) or has a schema of its own (`givenInSchema`). A merge needs this to tell a
+ * column that was left out from a column of nulls. A member of a row whose value is undefined
+ * counts as left out. Without rows the schema stays as it is; a struct of which no member is given
+ * stays whole.
  */
 import { DataType, Field, Schema, Struct } from '../../arrow/index.ts';
 import { hasMember, type Records, take } from '../build/index.ts';

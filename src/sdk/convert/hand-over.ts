@@ -1,8 +1,8 @@
 /**
- * Closes streams of rows that nobody reads, for example because a write is refused. Otherwise a
+ * Closes streams of rows that nobody reads, for example because a write is refused; otherwise a
  * file that the rows come from would stay open. `handOver` passes a stream to a write, and closes
- * it if the write ends without having begun to read it. `closedBy` makes a stream that closes its
- * source even if its iterator is returned before the first step.
+ * it if the write ends without having begun to read it. `closedBy` returns a stream that closes
+ * its source when an iteration is ended early, even before the first step.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 

@@ -1,8 +1,9 @@
 /**
- * `readColumn` reads a column of Arrow data as JavaScript values, and documents the value of each
- * type; `readRecords` joins columns into objects. Values share no memory with the column. Integers
- * of 64 bits are bigints, and so are dates and times that a Date does not hold. A type without such
- * values throws Unsupported.
+ * `readColumn` reads a column of Arrow data as JavaScript values; its comment lists the values of
+ * each type. `readRecords` joins columns into row objects. Values share no memory with the column.
+ * Integers of 64 bits are bigints. Dates, and timestamps in seconds or milliseconds, are Dates;
+ * finer timestamps, and values beyond the range of a Date, are bigints. A type without such values
+ * throws Unsupported.
  */
 import { Buffer, isAscii } from 'node:buffer';
 import {

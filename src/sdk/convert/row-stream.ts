@@ -1,8 +1,9 @@
 /**
  * Turns rows into a stream of record batches, by a given schema or an inferred one. `arrayStream`
- * infers from all rows of an array and can be read again. `rowStream` infers from the first batch
- * of an iterable and can be read once. `tableOfRows` builds all rows at once. They split a batch
- * whose columns would be too large. Without rows and without a schema, they throw InvalidInput.
+ * infers from all rows of an array and can be read again. `rowStream` infers from the first
+ * `batchRows` rows of a source and can be read once. `tableOfRows` builds the record batches of
+ * all rows at once. A record batch with a column of more than 2 GiB is split. Without a schema and
+ * without a column in the rows, they throw InvalidInput.
  */
 import {
   type RecordBatch,

@@ -1,8 +1,8 @@
 /**
  * Converts record batches to JavaScript objects, one for each row, for `toArray()` and similar
- * methods. `batchRows` converts one batch at once. `collectRows` converts many and lets the event
- * loop go on meanwhile. The keys of an object are the names of the columns. read-column.ts
- * describes the values. The objects share no memory with the batch.
+ * methods. `batchRows` converts one record batch without a break. `collectRows` converts many and
+ * lets the event loop go on meanwhile. The keys of an object are the names of the columns;
+ * read-column.ts describes the values. The objects share no memory with the record batches.
  */
 import {
   childFields,

@@ -1,8 +1,9 @@
 /**
  * `toSchema` converts a schema in any form that a user may pass into a Schema of this package's
- * copy of apache-arrow. The form may be a schema of another copy, JSON, or fields with names of
- * types. Anything else throws InvalidInput, and an unknown type Unsupported. Two columns of one
- * name throw TableSchemaValidation.
+ * copy of apache-arrow: a schema of another copy, its JSON form, or fields with names of types.
+ * Anything else throws InvalidInput. A type object that is unknown throws Unsupported, and an
+ * unknown name of a type TableSchemaValidation. Two columns of one name throw
+ * TableSchemaValidation.
  */
 import type { DataType, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

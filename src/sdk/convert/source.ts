@@ -1,8 +1,9 @@
 /**
- * Pulls items out of any iterable, async iterable or stream that a caller passes, one at a time and
- * only when asked (`Source`). An abort ends a pull that is waiting. `RowSource` returns rows in
- * groups of a given size. `itemsOf` checks each item and closes the source at the end. `once` makes
- * a second iteration throw InvalidInput.
+ * Pulls items out of any iterable, async iterable or stream that a caller passes, one at a time
+ * and only when asked (`Source`). An abort ends a pull that is waiting. `RowSource` joins rows and
+ * arrays of rows, and returns as many rows as are asked for, fewer only at the end. `itemsOf`
+ * passes each item through a check of the caller and closes the source at the end. `once` makes a
+ * second iteration throw InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { isThenable } from '../build/index.ts';

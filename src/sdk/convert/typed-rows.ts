@@ -1,7 +1,8 @@
 /**
  * Defines `RowsInput`, the type of the data that a typed table accepts: Arrow data, or rows with
- * the columns of its row type. Some values may have a wider type than reading returns, such as a
- * number for a bigint. These are types only; nothing is checked at run time.
+ * the columns of its row type. Columns that may be null may be left out. Some values may have a
+ * wider type than reading returns, such as a number for a bigint. With `any` as row type, all of
+ * `DataInput` is accepted. These are types only; nothing is checked at run time.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { ArrowLike, RecordBatchLike, TableLike } from './arrow-like.ts';

@@ -1,9 +1,10 @@
 /**
  * `toEmbeddedStream` converts data to record batches as `toRecordBatchStream` does, and computes
- * the vector columns that the data lacks, one batch at a time. The schema's metadata names the
- * embedding functions; for a new table the caller may pass one. A named function that is needed and
- * not registered throws InvalidInput. `queryVector` computes the vector of a search by text, or
- * returns undefined for a table without a function.
+ * the vector columns that the data lacks, one record batch at a time, from the columns that it
+ * has. The schema's metadata names the embedding functions; for a new table the caller may pass
+ * one. A named function that is needed and not registered throws InvalidInput. `queryVector`
+ * computes the vector of a search by text. It returns undefined for a table without a function,
+ * and throws InvalidInput for one with several.
  */
 import {
   columnsOf,

@@ -1,8 +1,9 @@
 /**
- * `LanceSchema` builds a schema of nullable columns from types by column name. Embedding functions
- * declare which column they read and which vectors they compute. The schema's metadata then names
- * them, so that tables with this schema compute their vectors. A column without an Arrow type
- * throws InvalidInput, and so do vectors without a source.
+ * `LanceSchema` builds a schema of nullable columns from Arrow types by column name. A type may
+ * also come from `sourceField` or `vectorField` of an embedding function, which marks the column
+ * that the function reads or fills. The schema's metadata then names the function, so that tables
+ * with this schema compute their vectors. A column without an Arrow type, and a vector column
+ * whose function has no source column, throw InvalidInput.
  */
 import { type DataType, Field, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,8 @@
 /**
  * `parseEmbeddingMetadata` parses the embedding functions in a schema's metadata (key
  * `METADATA_KEY`), as LanceDB's SDKs for JavaScript and for Python write them. It throws
- * InvalidInput if the text is not a list of functions with a column each.
+ * InvalidInput if the text is not a list of functions with a name and a source column each, or if
+ * two of them fill the same column. The column that is filled is `vector` if absent.
  */
 import { DirspaceError } from '../../errors.ts';
 import { isRecord } from '../build/index.ts';

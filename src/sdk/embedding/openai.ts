@@ -1,8 +1,9 @@
 /**
  * `OpenAIEmbeddingFunction` requests vectors from a server with OpenAI's `/embeddings` protocol,
- * some hundreds of texts at a time. `baseURL` and `fetch` can be replaced. The key comes from a
- * variable of the registry or from `OPENAI_API_KEY`. It does not retry: status 401 throws
- * Unauthenticated, and any other refusal ServiceUnavailable.
+ * up to 512 texts in one request. `baseURL` and `fetch` can be replaced. The key comes from a
+ * variable of the registry or from `OPENAI_API_KEY`; without one none is sent. It does not retry:
+ * status 401 throws Unauthenticated; any other error status, and an answer without a vector for
+ * each text, throw ServiceUnavailable.
  */
 import { type Float, Float32 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

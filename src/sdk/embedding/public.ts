@@ -1,7 +1,7 @@
 /**
- * Lists what programs get as `embedding`: the base classes, the registry, the functions for schemas
- * that name embedding functions, the parser of their metadata, and the function for servers with
- * OpenAI's protocol. index.ts exports this module under that name.
+ * Lists what programs get as `embedding`: the base classes of embedding functions, their registry,
+ * `LanceSchema` for schemas that name them, the parser of their metadata, and the function for
+ * servers with OpenAI's protocol. index.ts exports this module under that name.
  */
 
 export {

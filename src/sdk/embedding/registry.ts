@@ -1,8 +1,9 @@
 /**
- * `EmbeddingFunctionRegistry` keeps classes of embedding functions by name (`register`), so that
- * the schema of a table can name its function. It writes functions into the metadata of schemas as
- * LanceDB's SDK does, and creates them again from registered classes. `getRegistry` returns the one
- * registry of the process. A name that is taken, or that no class has, throws InvalidInput.
+ * `EmbeddingFunctionRegistry` keeps classes of embedding functions by name, so that the schema of
+ * a table can name its function. Adding a class by `register` under a name that is taken throws
+ * InvalidInput. The registry writes functions into the metadata of schemas as LanceDB's SDK does
+ * (`getTableMetadata`), and creates them again from it (`parseFunctions`), where a name without a
+ * class throws InvalidInput. `getRegistry` returns the one registry of the process.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

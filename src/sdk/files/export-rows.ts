@@ -1,8 +1,8 @@
 /**
- * `exportRows` writes rows as a file in a given format, to a path or a stream, and reports
- * progress. `exportedBytes` yields the same bytes instead. Rows are read only as fast as the file
- * is written. Invalid options, and a file name without a known format, throw InvalidInput before
- * any row is read.
+ * `exportRows` writes rows as a file to a path or a stream, and reports progress. The format is an
+ * option, or told by the ending of the path. `exportedBytes` yields the same bytes instead. Rows
+ * are read only as fast as the file is written. An unknown option, and a format that is unknown or
+ * missing, throw InvalidInput before any row is read.
  */
 import type { Writable } from 'node:stream';
 import type { RecordBatch, RecordBatchStream } from '../../arrow/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `Exportable` is the base class of queries and tables. Its methods write the rows to a file or
- * stream in another format, such as `toCsv` and `toParquet`. `toFile` takes the format from the
- * ending of the file's name, and `toBytes` yields the bytes of the file instead. The file appears
- * under its name only when it is complete. An unknown format throws InvalidInput.
+ * stream in another format, such as `toCsv` and `toParquet`. `toFile` takes the format from an
+ * option or from the ending of the file's name, and `toBytes` yields the bytes of the file instead.
+ * A file appears under its name only when it is complete. An unknown format throws InvalidInput.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CallOptions } from '../../protocol/index.ts';

@@ -1,7 +1,8 @@
 /**
  * `filesOf` converts the files that a caller names or passes to a list: paths, patterns, URLs,
  * bytes, Blobs and streams. Patterns are matched at once; a file is opened when its `open` is
- * called. A pattern that matches nothing, and anything else, throws InvalidInput.
+ * called. A pattern that matches nothing, a value of another kind and an empty list throw
+ * InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ByteSource } from '../../interchange/index.ts';

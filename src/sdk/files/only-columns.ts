@@ -1,7 +1,8 @@
 /**
- * Reads only the columns of files that a caller asks for, in the order asked for. A name that no
- * column has throws InvalidInput. Rows of JSON are objects, any of which may lack a name: then the
- * error comes only if no object had it.
+ * Selects the columns of files that a caller asks for, in the order asked for: `onlyFields` in a
+ * schema, `onlyColumns` in record batches, and `OnlyMembers` in rows of JSON. A name that no
+ * column has throws InvalidInput. A row of JSON may lack a name, so `OnlyMembers` throws only in
+ * `check`, which is called after the last row, for a name that no row had.
  */
 import {
   columnsOf,

@@ -1,8 +1,9 @@
 /**
- * `openFiles` opens several files as one source of rows, and reads them one after the other. The
- * first file determines the schema. JSON files have no types of columns, so they cannot be mixed
- * with others. The result tells which file and line a row came from and how far reading has got. A
- * missing file throws InvalidInput before a row is read.
+ * `openFiles` opens several files as one source of rows, and reads them one after the other.
+ * Without a given schema the first file determines it. Rows of JSON come as objects without a
+ * schema, so JSON files beside files of other formats throw InvalidInput. The result tells which
+ * file a row came from, in JSON also on which line, and how far reading has got. A missing file
+ * throws InvalidInput before a row is read.
  */
 import type { DataType, RecordBatchStream } from '../../arrow/index.ts';
 import type { LanceVersionChoice } from '../../datasets/index.ts';

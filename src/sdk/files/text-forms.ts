@@ -1,7 +1,9 @@
 /**
- * Converts texts that stand for other values, such as base64 for bytes and `NaN` for a float. It
- * does so inside nested values too. `csvForms` converts a column of CSV, and `jsonForms` rows of
- * JSON in place. A text that does not fit stays as it is, and is refused when the column is built.
+ * Converts texts that stand for other values: base64 for bytes, and `NaN` and the infinities for a
+ * float, inside nested values too. `csvForms` converts a column of CSV, where numbers for a float
+ * and true and false are texts as well. `jsonForms` returns a function that converts rows of JSON
+ * in place, or undefined if no column needs it. A text that does not fit stays as it is, and is
+ * refused when the column is built.
  */
 import {
   childFields,

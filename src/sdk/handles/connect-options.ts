@@ -1,8 +1,9 @@
 /**
  * Defines `ConnectOptions`, with the types of LanceDB's options for remote databases
- * (`ClientConfig`, ...). `checkConnectOptions` validates names, types and some values of given
- * options, and throws InvalidInput. Unknown names are refused, because a misspelt `readOnly` would
- * open the catalog for writing. The implementations validate the rest.
+ * (`ClientConfig`, ...). `checkConnectOptions` checks the names and types of all given options and
+ * the values of some, such as sizes and `durability`, and throws InvalidInput. Unknown names are
+ * refused, because a misspelt `readOnly` would open the catalog for writing. The implementations
+ * check the rest.
  */
 
 import type { AllowedLocation } from '../../allowed-locations.ts';

@@ -1,6 +1,6 @@
 /**
- * `defined` copies a request without its undefined members. So a member left out and one set to
- * undefined mean the same on every catalog.
+ * `defined` returns a copy of an object without the members that are undefined. With it, a member
+ * of a request that is left out and one that is set to undefined mean the same on every catalog.
  */
 
 /** The same members, where those that may be undefined may be left out instead. */

@@ -1,7 +1,8 @@
 /**
- * Handles failures that stand for an answer. `ownOr` returns the result of an operation of a
- * catalog, or runs a replacement if the catalog lacks the operation (Unsupported). `isThere`
- * returns false for errors of given codes, such as TableNotFound. Other errors are thrown again.
+ * Handles failures that stand for an answer. `ownOr` returns the result of a catalog's own
+ * operation, or runs a replacement if there is no such operation or it fails with Unsupported.
+ * `isThere` returns true if an operation succeeds, and false if it fails with one of the given
+ * codes, such as TableNotFound. Both throw other errors again.
  */
 import { type ErrorCode, isDirspaceError } from '../../errors.ts';
 

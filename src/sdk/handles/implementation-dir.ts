@@ -1,8 +1,9 @@
 /**
- * `open` opens the catalog implementation `dir`: it converts its properties and the connect options
- * to the options of a directory catalog. A root of `memory://` makes a new catalog in memory.
- * Unknown properties and some options of remote catalogs throw InvalidInput; others, such as
- * `fetch` and `retries`, have no effect.
+ * `open` opens the catalog implementation `dir`: it converts its properties and the connect
+ * options to the options of a directory catalog. A root of `memory://` makes a new catalog in
+ * memory. Unknown properties, the options of `db://` addresses, `clientConfig` and
+ * `headerProvider` throw InvalidInput. Other options of remote catalogs, such as `fetch` and
+ * `retries`, have no effect.
  */
 import { keptMemory, openDirectoryNamespace } from '../../directory/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * `open` opens a catalog on a REST server, the implementation `rest`. It converts properties and
- * connect options to the options of `RestNamespace`. Headers come from properties named `headers.X`
- * and from the options. Unknown properties, a session, and options of `db://` addresses throw
- * InvalidInput.
+ * connect options to the options of `RestNamespace`. Headers come from properties named
+ * `headers.X`, from `clientConfig` and from `headerProvider`. Unknown properties, a session, and
+ * options of `db://` addresses throw InvalidInput.
  */
 import { platformFetch, RestNamespace } from '../../client/index.ts';
 import { DirspaceError } from '../../errors.ts';

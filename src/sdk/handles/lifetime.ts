@@ -1,7 +1,7 @@
 /**
- * `Lifetime` tracks whether a handle was closed. A table's handle also ends when its connection
- * ends. Calls begin with `enter`, which throws Closed on a handle that has ended, or the reason of
- * an aborted signal.
+ * `Lifetime` tracks whether a handle has ended: it was closed, or the handle that it belongs to
+ * has ended, as the connection of a table. Calls begin with `enter`, which throws Closed on a
+ * handle that has ended, or the reason of an aborted signal.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

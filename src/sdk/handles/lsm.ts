@@ -1,7 +1,7 @@
 /**
  * Refuses LanceDB's writes through a log-structured tree (MemWAL), which this engine lacks.
- * `refuseLsmCall` throws Unsupported with the name of the call. `refuseLsm` throws it for an
- * option, unless that is false. The file also defines LanceDB's types for such writes.
+ * `refuseLsmCall` throws Unsupported with the name of the call. `refuseLsm` throws it for `useLsm`,
+ * unless its argument is false. The file also defines LanceDB's types for such writes.
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,9 +1,9 @@
 /**
  * `instrumentLanceDbMetrics`, named as in LanceDB's SDK, reports the operations of a program to a
- * MeterProvider of OpenTelemetry: their number, their durations and the rows read. Connections that
- * are opened afterwards count (`recorder`). Durations are exported as cumulative counters of
- * buckets, count and sum. No package of OpenTelemetry is imported. Without a MeterProvider it warns
- * and returns false.
+ * MeterProvider of OpenTelemetry: their number, their durations and the rows read. Connections
+ * that are opened afterwards count (`recorder`). Durations are exported as cumulative counters of
+ * buckets, count and sum. No package of OpenTelemetry is imported. If no MeterProvider is given
+ * and the process has none, it warns and returns false.
  */
 import type { AnyOperation } from '../../protocol/index.ts';
 import type { Outcome } from './tracing.ts';

@@ -1,9 +1,9 @@
 /**
  * Refuses unknown names of options with InvalidInput: `checkChangeOptions` in calls that change
  * something, `checkOptionNames` in calls that read. Otherwise a misspelt `dryRun` would lose rows,
- * and a misspelt `version` would read other rows. The file lists the known names of each call
- * (`OPEN_OPTIONS`, ...). It also throws Unsupported for options of LanceDB that mean nothing here,
- * unless their value describes the files as they are anyway.
+ * and a misspelt `version` would read other rows. Lists such as `OPEN_OPTIONS` have the known
+ * names of a call. `refuseLanceFiles` and `refuseReadOptions` throw Unsupported for LanceDB's
+ * options about files and caches that differ from what this engine does anyway.
  */
 import { DirspaceError } from '../../errors.ts';
 import { nearest, suggestion } from '../../known-names.ts';

@@ -1,6 +1,6 @@
 /**
- * `pages` iterates over all pages of a list. It throws Internal if a catalog returns the same page
- * token twice in a row, which would never end.
+ * `pages` iterates over all pages of a list, until one has no page token. It throws Internal if a
+ * catalog returns the same page token twice in a row, because the list would never end.
  */
 import { DirspaceError } from '../../errors.ts';
 

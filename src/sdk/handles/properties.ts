@@ -1,7 +1,8 @@
 /**
- * Validates the properties that a catalog implementation is opened with (`checkProperties`): they
- * are strings by name, and missing or unknown names throw InvalidInput. `checkStrings` accepts any
- * names, and `flagProperty` reads a boolean, undefined if it is absent.
+ * Validates the properties that a catalog implementation is opened with. `checkProperties` throws
+ * InvalidInput for a value that is not a string, and for a missing or unknown name. `checkStrings`
+ * accepts any names. `flagProperty` reads `true` or `false`, returns undefined if the property is
+ * absent, and throws InvalidInput for another text.
  */
 import { DirspaceError } from '../../errors.ts';
 import { nearest } from '../../known-names.ts';

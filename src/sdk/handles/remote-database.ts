@@ -1,8 +1,9 @@
 /**
- * `remoteDatabase` lets programs written for LanceDB open `db://NAME` on a server. It translates
- * the address and LanceDB's options to those of a `rest` catalog. LanceDB's cloud, and options
- * without a counterpart, throw Unsupported with an alternative; `region` is ignored.
- * `refuseRemoteOptions` refuses these options for other catalogs.
+ * `remoteDatabase` lets programs written for LanceDB open `db://NAME` on a server: it translates
+ * the address and LanceDB's options to those of a `rest` catalog. An address without
+ * `hostOverride` means LanceDB's cloud, and throws Unsupported with an alternative, as options
+ * without a counterpart do; `region` is ignored. For other catalogs, `refuseRemoteOptions` throws
+ * InvalidInput for the options that only `db://` addresses have.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ClientConfig, ConnectOptions } from './connect-options.ts';

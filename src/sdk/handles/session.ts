@@ -1,7 +1,8 @@
 /**
  * `Session` holds the caches that several connections to directory catalogs share, as in LanceDB's
  * SDK. They are created when the first catalog asks for them (`sharedMemory`), and live as long as
- * the session. Sizes are bytes as bigints.
+ * the session. Their sizes are given and returned in bytes, as bigints; another value throws
+ * InvalidInput.
  */
 import type { KeptMemory } from '../../directory/index.ts';
 import { DirspaceError } from '../../errors.ts';

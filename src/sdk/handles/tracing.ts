@@ -1,8 +1,9 @@
 /**
- * `observed` wraps a catalog if the program gave a tracer or asked for metrics (metrics.ts), and
- * returns any other catalog as it is. With a tracer, each operation is a span from its call to its
- * answer, or to the end of its rows. A remote catalog gets the span's trace context. An error of
- * the tracer does not fail the operation. No package of OpenTelemetry is imported.
+ * `observed` wraps a catalog if the program gave a tracer or asked for metrics (metrics.ts);
+ * without both it returns the catalog as it is. With a tracer, each operation is a span from its
+ * call to its answer, or to the end of its rows. The call carries the span's trace context for a
+ * remote catalog, unless the caller gave one. An error of the tracer does not fail the operation.
+ * No package of OpenTelemetry is imported.
  */
 import type { RecordBatch, RecordBatchStream } from '../../arrow/index.ts';
 import { type Env, elapsed } from '../../env.ts';
