@@ -3,8 +3,7 @@
  * column, in steps, and adds them to a `TopRows`. The score of a document is the weighted sum of
  * the shares of its words. Blocks of postings that cannot hold one of the best documents are
  * skipped (MaxScore of Turtle and Flood, with bounds by block). `impactsOf` computes an upper bound
- * of a word's share in each document. With these bounds, most postings of a common word need not be
- * decoded again.
+ * of a word's share in each document, so most postings of a common word need no second decoding.
  */
 import { PhraseOrder, type PositionReader } from './phrases.ts';
 import { BLOCK, type BlockReader } from './postings.ts';
