@@ -115,7 +115,7 @@ export {
   typesEqual,
 } from './schema-equality.ts';
 export { apart, markShared, markSharedData } from './shared-memory.ts';
-export { newArray } from './small-arrays.ts';
+export { consecutive, newArray } from './small-arrays.ts';
 export {
   BLOB_METADATA,
   blobElsewhere,

@@ -1,5 +1,5 @@
 /**
- * `newArray` allocates a typed array of zeros. Arrays of up to 2 KiB are cut from blocks of 16 KiB,
+ * `newArray` allocates a typed array of zeros, and `consecutive` one of ascending row numbers. Arrays of up to 2 KiB are cut from blocks of 16 KiB,
  * which is faster than one ArrayBuffer each. The blocks are marked as shared memory
  * (shared-memory.ts) and cannot be transferred to another thread.
  */
@@ -31,4 +31,11 @@ export function newArray<Values extends TypedArray = TypedArray>(
   const values = new Values(block, used, length);
   used += (bytes + 7) & ~7;
   return values;
+}
+
+/** So many numbers from `from` on, each one more than the one before. */
+export function consecutive(from: number, count: number): Uint32Array {
+  const numbers = newArray(Uint32Array, count);
+  for (let at = 0; at < count; at++) numbers[at] = from + at;
+  return numbers;
 }

@@ -69,10 +69,13 @@ export function kindOf(
   end: number,
   hasDecimalComma: boolean,
 ): number {
-  if (!hasDecimalComma) {
-    const quick = quickNumber(bytes, start, end);
-    if (quick !== undefined) return quick;
+  let [number, from, to]: [Uint8Array | undefined, number, number] = [bytes, start, end];
+  if (hasDecimalComma) {
+    number = pointed(bytes, start, end);
+    [from, to] = [0, number?.length ?? 0];
   }
+  const quick = number && quickNumber(number, from, to);
+  if (quick !== undefined) return quick;
   // The longest of all is a timestamp with an offset.
   if (end - start > 400) return KIND.text;
   const first = bytes[start] as number;
@@ -85,8 +88,7 @@ export function kindOf(
     }
     if (timeOf(bytes, start, end, true) !== undefined) return KIND.time;
   }
-  const number = hasDecimalComma ? pointed(bytes, start, end) : bytes.subarray(start, end);
-  const found = number === undefined ? undefined : numberOf(number);
+  const found = number && slowNumber(number, from, to);
   if (found !== undefined) return found;
   return /^(?:true|false)$/i.test(plainText(bytes, start, end)) ? KIND.bool : KIND.text;
 }
@@ -98,10 +100,9 @@ function quickNumber(bytes: Uint8Array, start: number, end: number): number | un
   return Number.isNaN(floatValue(bytes, start, end, true)) ? undefined : KIND.float;
 }
 
-function numberOf(bytes: Uint8Array): number | undefined {
-  const quick = quickNumber(bytes, 0, bytes.length);
-  if (quick !== undefined) return quick;
-  const text = plainText(bytes, 0, bytes.length);
+/** Of a number in any form. */
+function slowNumber(bytes: Uint8Array, start: number, end: number): number | undefined {
+  const text = plainText(bytes, start, end);
   const integer = integerOf(text, true);
   if (integer !== undefined) return integerKind(integer);
   const float = floatOf(text, true);

@@ -3,6 +3,7 @@
  * `countSelected` how many there are. Unknown counts as not true. `rowsWhere` returns the true rows
  * or all others, as numbers of rows or as the entries of a given list of rows.
  */
+import { consecutive } from '../../arrow/index.ts';
 import { TRUE } from '../typed/index.ts';
 import { numberKernels } from './number-kernels.ts';
 
@@ -51,11 +52,7 @@ export function rowsWhere(
   return found;
 }
 
-export const everyRow = (length: number): Uint32Array => {
-  const rows = new Uint32Array(length);
-  for (let row = 0; row < length; row++) rows[row] = row;
-  return rows;
-};
+export const everyRow = (length: number): Uint32Array => consecutive(0, length);
 
 export function countSelected(truth: Uint8Array): number {
   const kernels = numberKernels(truth.length);

@@ -7,6 +7,7 @@
 import {
   batchBytes,
   columnsOf,
+  consecutive,
   type Data,
   type DataType,
   plainType,
@@ -93,7 +94,7 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
         }
         for (let from = 0; from < rows; from += BATCH_ROWS) {
           const part = sliceBatch(whole, from, Math.min(BATCH_ROWS, rows - from));
-          const own = numbersFrom(from, part.numRows);
+          const own = consecutive(from, part.numRows);
           const data = shown.map(({ name }) => dataNamed(part, name));
           for (const [at, column] of added.entries()) {
             const type = types[at] as DataType;
@@ -129,12 +130,6 @@ async function boundsOf(
     end: frame.endBy && end,
   };
   return await run(work, frameBounds(frame, marks, keys));
-}
-
-function numbersFrom(first: number, count: number): Uint32Array {
-  const numbers = new Uint32Array(count);
-  for (let at = 0; at < count; at++) numbers[at] = first + at;
-  return numbers;
 }
 
 /** Bytes of the place, the partition, the order and the frame of a row. */

@@ -125,6 +125,14 @@ const RULES: Readonly<Record<string, AggregateRule>> = {
   },
 };
 
+const KEEPS_NULLS: ReadonlySet<string> = new Set(['first', 'last', 'array_agg']);
+
+/** Whether a function is an aggregate whose result does not depend on rows where its argument is null. */
+export function skipsNulls(name: string): boolean {
+  const real = aggregateName(name);
+  return Object.hasOwn(RULES, real) && !KEEPS_NULLS.has(real);
+}
+
 /** The type of a sum. A sum of integers is exact, and refused if it does not fit. */
 function sumType(type: DataType): DataType {
   switch (familyOf(type)) {

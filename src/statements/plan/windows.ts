@@ -26,7 +26,7 @@ import {
   type WindowStep,
 } from '../steps/index.ts';
 import { atMost } from './fresh-names.ts';
-import { aggregateName, windowType } from './functions.ts';
+import { aggregateName, skipsNulls, windowType } from './functions.ts';
 import { type Planner, sortKey } from './planner.ts';
 
 const MOST_CALLS = 100;
@@ -102,7 +102,7 @@ function checkedCall(call: WindowCall): WindowCall {
 /** An aggregate that skips nulls, given a null where the condition of its FILTER is not true. */
 function filteredCall({ filter: _, ...call }: WindowCall, filter: Expression): WindowCall {
   const { name, at } = call;
-  if (!SKIPS_NULLS.has(aggregateName(name))) {
+  if (!skipsNulls(name)) {
     refuse(at, `FILTER is not supported with OVER for ${name}`);
   }
   const [value, ...more] = call.star ? [ONE] : call.args;
@@ -112,15 +112,6 @@ function filteredCall({ filter: _, ...call }: WindowCall, filter: Expression): W
 }
 
 const ONE: Expression = { kind: 'number', text: '1' };
-
-const SKIPS_NULLS: ReadonlySet<string> = new Set(
-  (
-    'count sum avg min max bool_and bool_or stddev_samp stddev_pop var_samp var_pop median ' +
-    'string_agg any_value mode quantile_cont quantile_disc bit_and bit_or bit_xor arg_min ' +
-    'arg_max corr covar_pop covar_samp regr_avgx regr_avgy regr_count regr_intercept regr_r2 ' +
-    'regr_slope regr_sxx regr_sxy regr_syy'
-  ).split(' '),
-);
 
 /** The value and the default of lag and lead in the one type that holds both. */
 function withDefault(call: WindowCall): WindowCall {

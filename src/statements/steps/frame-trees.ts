@@ -7,10 +7,6 @@
 import type { Expression } from '../../sql/index.ts';
 import type { SortKey, WindowStep } from './plan-tree.ts';
 
-/**
- * The key and the values at which the frames of RANGE begin and end, all of one type; undefined
- * where no distance is asked for. A distance that cannot be added to the key throws InvalidInput.
- */
 export function frameTrees({
   frame,
   orderBy,

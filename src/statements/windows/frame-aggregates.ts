@@ -5,7 +5,7 @@
  * the work grows with the rows of all frames together. `distinctGroups` prepares a
  * `DistinctGroups`, which leaves out repeated values for DISTINCT.
  */
-import type { DataType } from '../../arrow/index.ts';
+import { consecutive, type DataType } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';
 import {
   type AggregateExpression,
@@ -92,7 +92,7 @@ function* grown(frames: Frames, first: number, values: Value[]): Generator<void,
     const to = bounds.high[row] as number;
     for (; end < to; end = Math.min(to, end + BATCH_ROWS)) {
       const count = Math.min(to - end, BATCH_ROWS);
-      yield* addRows(frames, numbersFrom(end, count), new Int32Array(count), 1);
+      yield* addRows(frames, consecutive(end, count), new Int32Array(count), 1);
     }
     yield* readInto(values, state, 1);
     if (row % STEP_ROWS === 0) yield;
@@ -148,12 +148,6 @@ function* readInto(values: Value[], state: Accumulator, size: number): Generator
   for (let at = 0; at < size; at++) values.push(valueAt(at) ?? null);
 }
 
-function numbersFrom(first: number, count: number): Uint32Array {
-  const numbers = new Uint32Array(count);
-  for (let at = 0; at < count; at++) numbers[at] = first + at;
-  return numbers;
-}
-
 /** Leaves out rows whose value an earlier row of their group has. Rows come group after group. */
 export class DistinctGroups {
   /** The number of the value of each row, and the group that had it last, counted from 1. */
@@ -194,7 +188,7 @@ export function* distinctGroups(columns: readonly Column[]): Generator<void, Dis
   const rows = columns[0]?.length ?? 0;
   const numbers = new Int32Array(rows);
   for (let from = 0; from < rows; from += BATCH_ROWS) {
-    const part = numbersFrom(from, Math.min(BATCH_ROWS, rows - from));
+    const part = consecutive(from, Math.min(BATCH_ROWS, rows - from));
     yield* keys.reserve(part.length);
     numbers.set(keys.add(columns.map((column) => gatherColumn(column, part))), from);
     yield;

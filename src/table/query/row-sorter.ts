@@ -5,7 +5,14 @@
  * short steps (sort-steps.ts). `markChanges` marks the rows whose keys differ from those of the row
  * before.
  */
-import { type Data, dataBytes, gatherData, sliceData, type Vector } from '../../arrow/index.ts';
+import {
+  consecutive,
+  type Data,
+  dataBytes,
+  gatherData,
+  sliceData,
+  type Vector,
+} from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { type KeyColumn, KeyRanks, type Piece } from './key-ranks.ts';
 import {
@@ -271,7 +278,7 @@ export class RowSorter {
   }
 
   #kept(data: Data, chosen: Uint32Array | undefined): KeyColumn {
-    const copied = chosen ?? (this.#options.lent ? everyRow(data.length) : undefined);
+    const copied = chosen ?? (this.#options.lent ? consecutive(0, data.length) : undefined);
     const kept = copied === undefined ? data : gatherData(data, copied);
     return { data: kept, values: keyValues(kept) };
   }
@@ -374,12 +381,6 @@ export class RowSorter {
     this.#last = { rank: this.#ranks[lastNow] as number, row: lastNow };
     this.#hold();
   }
-}
-
-function everyRow(rows: number): Uint32Array {
-  const all = new Uint32Array(rows);
-  for (let row = 0; row < rows; row++) all[row] = row;
-  return all;
 }
 
 /** Rows that are compared with the one before them in one step. */

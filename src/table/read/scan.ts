@@ -7,6 +7,7 @@
  */
 import {
   batchBytes,
+  consecutive,
   type Data,
   type RecordBatch,
   type RecordBatchStream,
@@ -97,10 +98,7 @@ function boundedBatches(plan: ScanPlan): AsyncGenerator<RecordBatch> {
 
 function partOf(selection: Selection, rows: number, from: number, count: number): Selection {
   if (from === 0 && count === selectedCount(selection, rows)) return selection;
-  if (selection !== undefined) return selection.subarray(from, from + count);
-  const picked = new Uint32Array(count);
-  for (let at = 0; at < count; at++) picked[at] = from + at;
-  return picked;
+  return selection?.subarray(from, from + count) ?? consecutive(from, count);
 }
 
 const allBatches = (plan: ScanPlan): AsyncGenerator<RecordBatch> =>

@@ -7,6 +7,7 @@
  */
 import {
   batchBytes,
+  consecutive,
   type Data,
   newArray,
   nullColumn,
@@ -64,12 +65,6 @@ const batchesOf = (parts: AsyncGenerator<TakenPart>): AsyncGenerator<RecordBatch
     },
     () => parts.return(undefined),
   );
-
-function consecutive(from: number, count: number): Uint32Array {
-  const numbers = newArray(Uint32Array, count);
-  for (let at = 0; at < count; at++) numbers[at] = from + at;
-  return numbers;
-}
 
 const emptyColumns = ({ fields }: Schema): Data[] => fields.map(({ type }) => nullColumn(type, 0));
 
