@@ -1,9 +1,10 @@
 /**
  * `RestNamespace` calls a remote catalog over HTTP and implements the interface `Namespace`. Its
- * methods are derived from the operations table; `watch` is missing. It repeats failed requests
- * that are safe to repeat, after the delays of retry.ts. If a change that is not safe to repeat may
- * have reached the server, and its answer is missing or damaged, the error is CommitStateUnknown,
- * because the change may have been made.
+ * methods are derived from the operations table; `watch` is missing. A request that is safe to
+ * repeat is sent again after status 429 or 503, or if the connection was lost before an answer;
+ * retry.ts computes the delay. CommitStateUnknown means that a change may have been made: the
+ * connection was lost or time ran out during a change that is not safe to repeat, or the answer to
+ * a change cannot be understood.
  */
 import { setMaxListeners } from 'node:events';
 import type { ArrowBody } from '../arrow/index.ts';

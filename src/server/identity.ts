@@ -1,9 +1,9 @@
 /**
  * `Identification` authenticates a request before it takes a place in a queue. `identify` uses the
  * headers. If they hold no credentials and do not identify the caller in another way, it looks for
- * an identity in the JSON body, where the operation takes one. Such a body has at most 16 KiB, and
- * is returned too. Unknown callers throw Unauthenticated. On a server without authentication every
- * caller is `ANYBODY`.
+ * an identity in the JSON body, where the operation takes one. A body that is read for this may
+ * have at most 16 KiB; it is returned with the caller, so that it is not read again. Unknown
+ * callers throw Unauthenticated. On a server without authentication every caller is `ANYBODY`.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { Progress } from '../progress.ts';

@@ -1,8 +1,9 @@
 /**
  * Carries out the operations that list tables, page by page in the order of their names.
  * `listTables` lists the tables of one namespace, and `listAllTables` lists those of the whole
- * catalog by their full ids. `include_declared: false` leaves out tables that have neither a
- * version nor files of another program.
+ * catalog by their full ids. `include_declared: false` leaves out tables that are only declared:
+ * they have no version and no other data, such as files of another program or fragments of lost
+ * versions.
  */
 import {
   formatId,

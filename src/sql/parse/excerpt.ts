@@ -1,8 +1,8 @@
 /**
  * `formatExcerpt` formats the line of a text that holds a position, with a caret under the
- * position, for error messages. Of a long line it shows at most 72 UTF-16 units around the
- * position. `charactersBefore` counts the characters (code points) before an offset, which is given
- * in UTF-16 units.
+ * position, for error messages. Of a long line it shows about 72 UTF-16 units around the position,
+ * and cuts no character in two. `charactersBefore` counts the characters (code points) before an
+ * offset, which is given in UTF-16 units.
  */
 
 import { displayWidth } from '../../display-width.ts';

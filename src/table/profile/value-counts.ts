@@ -1,8 +1,8 @@
 /**
  * `ValueCounts` counts how often each value of a column occurs, in bounded memory. It knows values
- * only by their hashes. Up to a limit of distinct values all counts are exact. Beyond the limit it
- * goes on to count the values that are most frequent then, and a random share of the others, from
- * which it estimates the number of distinct values.
+ * only by their hashes. Up to a limit of distinct values all counts are exact. If there are more,
+ * it goes on counting the values that were most frequent at that moment, and a random share of the
+ * others. From that share it estimates the number of distinct values.
  */
 import type { ValueHashes } from '../../sql/index.ts';
 
