@@ -95,7 +95,10 @@ test('--decimal reads numbers with a comma', async () => {
   expect(await typesOf('t')).toEqual(['city    utf8', 'area    float64']);
   expect((await run('sql', 'SELECT sum(area) AS a FROM t', '--json')).out).toContain('2009.8');
   const wrong = await run('import', rows, 'u', '--decimal', ';');
-  expect([wrong.code, wrong.error]).toEqual([EXIT.usage, expect.stringContaining('--decimal')]);
+  expect([wrong.code, wrong.error]).toEqual([
+    EXIT.usage,
+    expect.stringContaining('--decimal is ";"; give "." or ","'),
+  ]);
 });
 
 test('--schema takes what describe --json prints, or the schema in it', async () => {

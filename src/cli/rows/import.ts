@@ -34,7 +34,6 @@ import { megabytes, unescaped } from './file-words.ts';
 const MODES = ['create', 'append', 'overwrite', 'merge'] as const;
 const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'parquet', 'arrow', 'arrow-stream'] as const;
 const RAGGED = ['refuse', 'pad'] as const;
-const DECIMALS = ['.', ','] as const;
 const SAMPLES = ['first', 'all'] as const;
 const HEADERS = ['yes', 'no'] as const;
 const STANDARD_INPUT = '-';
@@ -55,7 +54,6 @@ export const importFile: Command = {
   choices: {
     mode: MODES,
     format: FORMATS,
-    decimal: DECIMALS,
     ragged: RAGGED,
     sample: SAMPLES,
     header: HEADERS,
@@ -254,7 +252,7 @@ async function optionsOf(
       header: header === undefined ? undefined : header === 'yes',
       encoding: options.text('encoding'),
       nulls: nulls.length === 0 ? undefined : ['', ...nulls],
-      decimal: options.optionalChoice('decimal', DECIMALS),
+      decimal: options.text('decimal') as '.' | ',' | undefined,
       skipLines: options.text('skip') === undefined ? undefined : options.count('skip', 0),
       ragged: options.optionalChoice('ragged', RAGGED),
       sample: options.optionalChoice('sample', SAMPLES),
@@ -331,14 +329,14 @@ async function inOwnErrors<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
 /** Where an option of CSV is wrong, and not the file. */
-const OF_OPTION = /: --(delimiter|quote|escape|encoding) is /;
+const OF_OPTION = /: --(delimiter|quote|escape|encoding|decimal) is /;
 
 /** Messages of the SDK name what a program passes. */
 const inOwnWords = (message: string): string =>
   message
     .replace(/\bPass a schema\b/, 'Give --types or --schema')
     .replace(/\bpass a schema\b/, 'give --types or --schema')
-    .replace(/The option (delimiter|quote|escape) of CSV is/, '--$1 is')
+    .replace(/The option (delimiter|quote|escape|decimal) of CSV is/, '--$1 is')
     .replace(/The encoding is(?= ")/, '--encoding is')
     .replace('The option onReject is of CSV', '--reject is of CSV')
     .replace('A version and a branch are of', '--at and --branch name a version of')
