@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { tokenize } from '../../src/sdk/index.ts';
 import { PostingsBuilder, settingsMembers, textSettings } from '../../src/search/index.ts';
+import { openStemmer } from '../../src/search/languages.ts';
 import { hashOf, TermTable } from '../../src/search/term-table.ts';
 import { Tokenizer } from '../../src/search/tokenizer.ts';
 import { drained } from '../../src/steps.ts';
+import { casesOf } from '../helpers/long.ts';
+import { seeded } from '../helpers/seeded.ts';
 
 interface Golden {
   readonly text: string;
@@ -28,6 +31,28 @@ test('tokens are those of LanceDB', async () => {
     });
   }
   expect(goldens.length).toBeGreaterThan(200);
+});
+
+test('words that are not given to the stemmer have the stems that it gives', async () => {
+  // @ts-expect-error the package has no declarations
+  const snowball = (await import('snowball-stemmers')).default;
+  const random = seeded(1848);
+  const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
+  const letter = (): string => letters[Math.floor(random() * letters.length)] as string;
+  const suffixes = ['', 'ing', 'ed', 'ational', 'sses', 'ies', 'y', 'eedly', 'bli', "'s", 'aa'];
+  const words = Array.from({ length: casesOf(3_000, 100_000) }, (_, at) => {
+    const word = Array.from({ length: at % 8 }, letter).join('');
+    if (at % 3 === 0) return String(Math.floor(random() * 10 ** (at % 14)));
+    return word + suffixes[at % suffixes.length] + (at % 2 === 0 ? letter() : '');
+  });
+  for (const language of ['English', 'Finnish', 'German', 'Turkish', 'Arabic', 'French'] as const) {
+    const [ours, theirs] = [
+      await openStemmer(language),
+      snowball.newStemmer(language.toLowerCase()),
+    ];
+    for (const word of [...words, '', 'TOYa', 'yy7', '1100'])
+      expect(ours(word), `${language} ${word}`).toBe(theirs.stem(word));
+  }
 });
 
 const encoder = new TextEncoder();

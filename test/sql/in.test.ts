@@ -1,9 +1,18 @@
 /** Lists of literals are looked up at once for every type, with the outcome of comparing one by one. */
 import { describe, expect, test } from 'vitest';
-import { DateDay, Decimal, TimestampMicrosecond, Utf8 } from '../../src/arrow/apache.ts';
+import {
+  DateDay,
+  Decimal,
+  Float64,
+  TimestampMicrosecond,
+  Utf8,
+  vectorFromArray,
+} from '../../src/arrow/apache.ts';
 import { plainConstants } from '../../src/sql/bind/bind-in.ts';
 import { evaluateInSteps } from '../../src/sql/evaluate/evaluate.ts';
+import { isAmong } from '../../src/sql/evaluate/evaluate-in.ts';
 import { BatchFrame } from '../../src/sql/load/frame.ts';
+import { loadColumn } from '../../src/sql/load/load.ts';
 import type { Expression } from '../../src/sql/parse/tree.ts';
 import type { Bound } from '../../src/sql/typed/bound.ts';
 import { rows, schema, source } from '../helpers/expression-rows.ts';
@@ -87,6 +96,50 @@ describe('is the same as comparing one by one', () => {
   test('a list of many types of column was gone through', () => {
     expect(Object.keys(lists).length).toBeGreaterThan(12);
   });
+});
+
+test.each([
+  ['near each other', Array.from({ length: 40 }, (_, at) => String(at * 3 - 60))],
+  ['far apart', Array.from({ length: 40 }, (_, at) => String(at * 90_000 - 60))],
+  ['that are no whole numbers', Array.from({ length: 40 }, (_, at) => `${at - 5}.5`)],
+])('a long list of numbers %s is the same as comparing one by one', async (_, items) => {
+  for (const name of ['i8', 'i32', 'u8', 'x', 'f32']) {
+    const equal = items.map((item) => `${name} = ${item}`).join(' OR ');
+    expect(await rows(`${name} IN (${items.join()})`), name).toEqual(await rows(equal));
+  }
+});
+
+test.each([
+  ['far behind the list', 1e300],
+  ['before it', -1],
+  ['as far behind it as 32 bits reach', 2 ** 32],
+  ['between two of its numbers', 3.5],
+  ['infinite', Number.NEGATIVE_INFINITY],
+  ['no number', Number.NaN],
+])('a number that is %s is not in a list of near numbers', (_, value) => {
+  const type = new Float64();
+  const numbers = Float64Array.of(value, 7, -0, 19);
+  const found = isAmong(
+    { form: 'number', type, length: 4, values: numbers, valid: null },
+    new Set(Array.from({ length: 20 }, (__, at) => at)),
+    false,
+  );
+  expect([...found]).toEqual([0, 2, 2, 2]);
+});
+
+test('texts are found among many by all of their bytes', () => {
+  const words = Array.from({ length: 3_000 }, (_, at) => `${'é'.repeat(at % 5)}${at % 7}-${at}`);
+  const others = words.flatMap((word) => [
+    word,
+    `${word} `,
+    word.slice(1),
+    `x${word.slice(1)}`,
+    '',
+  ]);
+  const { data } = vectorFromArray(others, new Utf8());
+  const found = isAmong(loadColumn(data[0] as never), new Set(words), false);
+  const wanted = new Set(words);
+  expect([...found]).toEqual(others.map((text) => (wanted.has(text) ? 2 : 0)));
 });
 
 const column = (type: Bound['type']): Bound => ({

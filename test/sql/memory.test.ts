@@ -68,7 +68,8 @@ describe('values are counted', () => {
     ["replace(s, 'a', '12345')", 5 * 10 + 14],
     ['s || s || s', 30 + 30],
     ['concat(s, s, s)', 30 + 30],
-    ['CAST(n AS text)', 96 + 1],
+    ['CAST(n AS text)', 1 + 1],
+    ['CAST(n * 1.5e0 AS text)', 96 + 3],
     // Joined, in one case but for ß, converted as a text, and copied with it.
     ["upper('straße' || s)", 17 + 17 + (40 + 2 * 16) + (17 + 17) + 17],
     ['substr(s, 1, 4)', 4],

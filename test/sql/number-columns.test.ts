@@ -470,3 +470,37 @@ test('a comparison of a result is that of its values, in short columns and long 
     await expect(evaluate('100 / n > 1')).rejects.toThrow('Division by zero');
   }
 });
+
+test('whole numbers become texts as String writes them', async () => {
+  const random = seeded(4711);
+  const near = [0n, 9n, 10n, 99n, 1_000n, 999_999_999n, 10n ** 9n, 10n ** 9n + 1n, 10n ** 15n];
+  const ints = [...near, 2n ** 31n, 2n ** 32n, 2n ** 53n - 1n].flatMap((value) => [value, -value]);
+  const drawn = Array.from({ length: casesOf(500, 50_000) }, () =>
+    BigInt(Math.trunc((random() - 0.5) * 2 ** (54 * random()))),
+  );
+  const small = [...ints, ...drawn, null];
+  const wide = [...small, 2n ** 63n - 1n, -(2n ** 63n)];
+  const text = (value: bigint | null): string | null => (value === null ? null : String(value));
+  expect(await over({ n: { type: new Int64(), values: small } })('CAST(n AS string)')).toEqual(
+    small.map(text),
+  );
+  expect(await over({ n: { type: new Int64(), values: wide } })('CAST(n AS string)')).toEqual(
+    wide.map(text),
+  );
+  const whole = small.map((value) => (value === null ? null : Number(BigInt.asIntN(32, value))));
+  expect(await over({ n: { type: new Int32(), values: whole } })('CAST(n AS string)')).toEqual(
+    whole.map((value) => (value === null ? null : String(value))),
+  );
+});
+
+test('days beyond 32 bits are not taken for those that they are when cut', async () => {
+  const day = 86_400n;
+  const values = [5n + 2n ** 32n, 5n, 5n - 2n ** 32n, 5n, 0n].map((days) => days * day);
+  const dates = over({ t: { type: new TimestampSecond(), values } });
+  const years = (await dates("date_part('year', t)")) as number[];
+  expect(years[1]).toBe(1970);
+  expect(years[3]).toBe(1970);
+  expect(years[4]).toBe(1970);
+  expect(years[0]).toBeGreaterThan(1_000_000);
+  expect(years[2]).toBeLessThan(-1_000_000);
+});

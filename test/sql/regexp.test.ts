@@ -173,6 +173,40 @@ describe('a pattern finds what the engine of DataFusion finds', () => {
   });
 });
 
+test.each<[pattern: string, required: string | null, flags?: string]>([
+  ['ver.*9$', 'ver'],
+  ['(?:ab|cd)efg+h', 'ef'],
+  ['a(bc)d', 'abcd'],
+  ['^abc\\b', 'abc'],
+  ['(?:abc)*d', 'd'],
+  ['(?:abc)+x', 'abc'],
+  ['x{2,}yz', 'yz'],
+  ['abc|abd', null],
+  ['[ab]', null],
+  ['a?', null],
+  ['', null],
+  ['über', null, 'i'],
+  ['é{3}', 'é'],
+])('what every match of %s has is %j', (pattern, required, flags = '') => {
+  expect(compileRegexp(pattern, flags).required()).toBe(required);
+});
+
+test('texts without what every match has do not match, and the others are looked at', async () => {
+  const random = seeded(1905);
+  const parts = ['ab', 'abc', 'bc', 'é', 'x', 'abé', '9', ' '];
+  const texts = Array.from({ length: 700 }, (_, at) =>
+    at % 13 === 0
+      ? null
+      : Array.from({ length: at % 9 }, () => parts[Math.floor(random() * parts.length)]).join(''),
+  );
+  for (const pattern of ['abc.*9', 'x(?:abé)+', 'bc$', '^ab.abc', 'éx?abc9{0,2}', 'abcabcabc']) {
+    const predicate = await compileExpression(`regexp_like(s, '${pattern}')`, schema);
+    expect(predicate.evaluate(batchOf(texts)).toArray(), pattern).toEqual(
+      texts.map((text) => (text === null ? null : new RegExp(pattern, 'u').test(text))),
+    );
+  }
+});
+
 describe('what is no pattern, or too large, is refused with its reason', () => {
   test.each<[pattern: string, why: RegExp]>([
     ['(', /never closed/],

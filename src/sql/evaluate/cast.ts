@@ -17,6 +17,7 @@ import {
   toWallClock,
 } from '../../values/index.ts';
 import { shorten } from '../parse/index.ts';
+import { integerTexts } from '../texts/index.ts';
 import {
   asSafeNumbers,
   type CastMode,
@@ -92,7 +93,7 @@ export function castColumn(
   }
   if (f === 'int' && typeText(to) === 'int64' && column.form === 'number')
     return { ...column, type: to };
-  const quick = castNumbers(column, to, mode);
+  const quick = castNumbers(column, to, mode) ?? integersAsTexts(column, to, memory);
   if (quick !== null) return quick;
   const read = reader(column);
   const convert = converter(from, to, mode);
@@ -109,6 +110,14 @@ export function castColumn(
     values[i] = result;
   }
   return columnOf(to, values);
+}
+
+/** Null for other columns, and where doubles do not hold all of the integers. */
+function integersAsTexts(column: Column, to: DataType, memory: BatchMemory): Column | null {
+  if (familyOf(to) !== 'text' || familyOf(column.type) !== 'int') return null;
+  if (column.form !== 'number' && column.form !== 'wide') return null;
+  const values = column.form === 'number' ? column.values : asSafeNumbers(column);
+  return values === null ? null : integerTexts(values, column.valid, to, memory);
 }
 
 /** A function from canonical value to canonical value; undefined is "does not fit". */

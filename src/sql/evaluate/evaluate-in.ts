@@ -13,6 +13,7 @@ import {
   type Column,
   FALSE,
   maskNulls,
+  type NumberArray,
   reader,
   TRUE,
   UNKNOWN,
@@ -55,7 +56,7 @@ function found(column: Column, values: ReadonlySet<Value>): Uint8Array {
   const numbers = column.form === 'number' ? column.values : safe;
   if (numbers !== null && (column.form === 'number' || column.form === 'wide')) {
     const wanted = knownNumbers.get(values) ?? drained(numbersOf(values));
-    for (let i = 0; i < length; i++) out[i] = wanted.has(numbers[i] as number) ? TRUE : FALSE;
+    lookUpNumbers(numbers, wanted, out);
     return maskNulls(out, column.valid);
   }
   const read = reader(column);
@@ -66,19 +67,58 @@ function found(column: Column, values: ReadonlySet<Value>): Uint8Array {
   return out;
 }
 
-const knownNumbers = new WeakMap<ReadonlySet<Value>, ReadonlySet<number>>();
+interface NumberTable {
+  readonly all: ReadonlySet<number>;
+  /** Where all are whole numbers near each other: TRUE for each of them, from `least` on. */
+  readonly near: { readonly least: number; readonly marks: Uint8Array } | null;
+}
+
+const knownNumbers = new WeakMap<ReadonlySet<Value>, NumberTable>();
+
+/** Marks that a list has at most, and those for each of its numbers: they are to stay in caches. */
+const MOST_MARKS = 1 << 20;
+const MARKS_EACH = 1 << 10;
 
 /** Built once per list, because every slice of every batch is looked up in it. */
-function* numbersOf(values: ReadonlySet<Value>): Generator<void, ReadonlySet<number>> {
-  const wanted = new Set<number>();
+function* numbersOf(values: ReadonlySet<Value>): Generator<void, NumberTable> {
+  const all = new Set<number>();
+  let [least, greatest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let whole = true;
   let count = 0;
   for (const value of values) {
     const number = Number(value);
-    if (typeof value === 'number' || Number.isSafeInteger(number)) wanted.add(number);
+    if (typeof value === 'number' || Number.isSafeInteger(number)) {
+      all.add(number);
+      whole &&= Number.isSafeInteger(number);
+      least = Math.min(least, number);
+      greatest = Math.max(greatest, number);
+    }
     if (++count % STEP_KEYS === 0) yield;
   }
-  knownNumbers.set(values, wanted);
-  return wanted;
+  const span = greatest - least + 1;
+  let near: NumberTable['near'] = null;
+  if (whole && all.size > 0 && span <= Math.min(MOST_MARKS, MARKS_EACH * all.size)) {
+    const marks = new Uint8Array(span);
+    for (const number of all) marks[number - least] = TRUE;
+    near = { least, marks };
+  }
+  const table = { all, near };
+  knownNumbers.set(values, table);
+  return table;
+}
+
+function lookUpNumbers(numbers: NumberArray, { all, near }: NumberTable, out: Uint8Array): void {
+  if (near === null) {
+    for (let i = 0; i < out.length; i++) out[i] = all.has(numbers[i] as number) ? TRUE : FALSE;
+    return;
+  }
+  const { least, marks } = near;
+  const { length } = marks;
+  for (let i = 0; i < out.length; i++) {
+    const at = (numbers[i] as number) - least;
+    const place = at | 0;
+    out[i] = at >= 0 && at < length && place === at ? (marks[place] as number) : FALSE;
+  }
 }
 
 /** Open addressing over a hash of the bytes. */
@@ -88,6 +128,8 @@ interface ByteTable {
   readonly ends: Int32Array;
   /** The number of the key in each slot; -1 for an empty slot. */
   readonly slots: Int32Array;
+  /** 1 for the sketch of each key: most texts that are no key have another one. */
+  readonly sketches: Uint8Array;
 }
 
 const knownTables = new WeakMap<ReadonlySet<Value>, ByteTable>();
@@ -114,6 +156,7 @@ function* makeTable(values: ReadonlySet<Value>): Generator<void, ByteTable> {
   let size = 16;
   while (size < values.size * 4) size *= 2;
   const slots = new Int32Array(size).fill(-1);
+  const sketches = new Uint8Array(SKETCHES);
   const mask = size - 1;
   let [key, end] = [0, 0];
   for (const value of values) {
@@ -126,21 +169,24 @@ function* makeTable(values: ReadonlySet<Value>): Generator<void, ByteTable> {
     let slot = hash(bytes, start, end) & mask;
     while (slots[slot] !== -1) slot = (slot + 1) & mask;
     slots[slot] = key;
+    sketches[sketchOf(bytes, start, end)] = 1;
     ends[key++] = end;
     if (key % STEP_KEYS === 0) yield;
   }
-  const table = { bytes, ends, slots };
+  const table = { bytes, ends, slots, sketches };
   knownTables.set(values, table);
   return table;
 }
 
 function lookUpBytes(column: BytesColumn, values: ReadonlySet<Value>, out: Uint8Array): void {
-  const { bytes, ends: keyEnds, slots } = knownTables.get(values) ?? drained(makeTable(values));
+  const table = knownTables.get(values) ?? drained(makeTable(values));
+  const { bytes, ends: keyEnds, slots, sketches } = table;
   const mask = slots.length - 1;
   const { data, starts, ends } = column;
   for (let i = 0; i < out.length; i++) {
     const start = starts[i] as number;
     const end = ends[i] as number;
+    if (sketches[sketchOf(data, start, end)] === 0) continue;
     let slot = hash(data, start, end) & mask;
     let result = FALSE;
     for (let k = slots[slot] as number; k !== -1; k = slots[slot] as number) {
@@ -167,6 +213,18 @@ function hash(data: Uint8Array, start: number, end: number): number {
     h ^= h >>> 15;
   }
   return (h ^ (h >>> 13)) >>> 0;
+}
+
+const SKETCHES = 1 << 16;
+
+/** A number below SKETCHES of the length of a text and four of its bytes. */
+function sketchOf(data: Uint8Array, start: number, end: number): number {
+  const size = end - start;
+  if (size === 0) return 0;
+  const first = (data[start] as number) | ((data[end - 1] as number) << 8);
+  const middle =
+    (data[start + (size >> 1)] as number) | ((data[start + (size >> 2)] as number) << 8);
+  return Math.imul(size ^ first ^ (middle << 16), 0x9e3779b1) >>> 16;
 }
 
 function sameBytes(

@@ -1,7 +1,7 @@
 /**
  * Computes date functions over whole columns of dates, or of timestamps without a time zone:
  * `fieldOfColumn` extracts fields, `numberedColumn` numbers units such as months, `truncatedColumn`
- * truncates, and `movedColumn` adds intervals. A call keeps the results of up to 4,096 days,
+ * truncates, and `movedColumn` adds intervals. Results of up to 4,096 days are kept,
  * because many rows fall on the same day. For other columns, and for values or results that a
  * double does not hold exactly, they return null; the callers then compute value by value.
  */
@@ -42,17 +42,41 @@ const dayOf = (value: number, perDay: number): number => Math.floor(value / perD
 const SLOTS = 4_096;
 
 /** Remembers what the last few thousand days gave. */
-function rememberedDays(compute: (day: number) => number): (day: number) => number {
-  const days = new Float64Array(SLOTS).fill(Number.NaN);
-  const values = new Float64Array(SLOTS);
-  return (day) => {
+class DayMemory {
+  /** The day of each slot. */
+  readonly days: Int32Array = new Int32Array(SLOTS);
+  readonly values = new Float64Array(SLOTS);
+  readonly #compute: (day: number) => number;
+
+  constructor(compute: (day: number) => number) {
+    this.#compute = compute;
+    // Zero is of slot 0 alone: in the others it says that nothing is known.
+    this.days[0] = 1;
+  }
+
+  get(day: number): number {
     const slot = day & (SLOTS - 1);
-    if (days[slot] === day) return values[slot] as number;
-    const value = compute(day);
-    days[slot] = day;
-    values[slot] = value;
+    if (this.days[slot] === day) return this.values[slot] as number;
+    const value = this.#compute(day);
+    // A day beyond 32 bits would be taken for another one.
+    if ((day | 0) === day) {
+      this.days[slot] = day;
+      this.values[slot] = value;
+    }
     return value;
-  };
+  }
+}
+
+const memories = new WeakMap<(day: number) => number, DayMemory>();
+
+/** Slices of a column are computed by the same function one after the other. */
+function memoryOf(compute: (day: number) => number): DayMemory {
+  let memory = memories.get(compute);
+  if (memory === undefined) {
+    memory = new DayMemory(compute);
+    memories.set(compute, memory);
+  }
+  return memory;
 }
 
 const numbers = (type: DataType, { column }: Times, values: Float64Array): NumberColumn => ({
@@ -81,8 +105,8 @@ export function fieldOfColumn(
   const { values, perDay, perUnit } = times;
   const out = new Float64Array(values.length);
   if (of.day !== undefined) {
-    const ofDay = rememberedDays(of.day);
-    for (let i = 0; i < out.length; i++) out[i] = ofDay(dayOf(values[i] as number, perDay));
+    const known = memoryOf(of.day);
+    for (let i = 0; i < out.length; i++) out[i] = known.get(dayOf(values[i] as number, perDay));
   } else if (of.clock !== undefined) {
     const { clock } = of;
     for (let i = 0; i < out.length; i++) {
@@ -123,9 +147,9 @@ export function truncatedColumn(
   const { values, perDay, perUnit } = times;
   const out = new Float64Array(values.length);
   if (clock === undefined) {
-    const first = rememberedDays(firstDay);
+    const first = memoryOf(firstDay);
     for (let i = 0; i < out.length; i++)
-      out[i] = first(dayOf(values[i] as number, perDay)) * perDay;
+      out[i] = first.get(dayOf(values[i] as number, perDay)) * perDay;
   } else if (clock <= perUnit || perDay === 1) out.set(values);
   else {
     const step = clock / perUnit;
@@ -151,11 +175,11 @@ export function movedColumn(
   const out = new Float64Array(values.length);
   if (movedDay === null) for (let i = 0; i < out.length; i++) out[i] = (values[i] as number) + by;
   else {
-    const moved = rememberedDays(movedDay);
+    const moved = memoryOf(movedDay);
     for (let i = 0; i < out.length; i++) {
       const value = values[i] as number;
       const day = dayOf(value, perDay);
-      out[i] = moved(day) * perDay + (value - day * perDay) + by;
+      out[i] = moved.get(day) * perDay + (value - day * perDay) + by;
     }
   }
   return isSafe(out) ? numbers(type, times, out) : null;

@@ -189,9 +189,8 @@ export function truncateTo(unit: string, type: DataType): RowFunction {
     return isWide(type) ? counted : Number(counted);
   };
   const byValue = strict('date_trunc', compute, { fallible: true });
+  const ofDay = (day: number): number => firstDay(day, unit);
   return quicker(byValue, ([column]) =>
-    truncatedColumn(column, type, clock === undefined ? undefined : Number(clock), (day) =>
-      firstDay(day, unit),
-    ),
+    truncatedColumn(column, type, clock === undefined ? undefined : Number(clock), ofDay),
   );
 }

@@ -44,6 +44,14 @@ function moveInstant(value: bigint, step: IntervalValue, type: DataType): bigint
   return BigInt.asIntN(64, moved) === moved ? moved : outOfRange('timestamp');
 }
 
+let last = { months: 0, move: (day: number): number => day };
+
+/** The same function for slices of a column, which are moved one after the other. */
+function monthMover(months: number): (day: number) => number {
+  if (last.months !== months) last = { months, move: (day) => addMonths(day, months) };
+  return last.move;
+}
+
 /** By one interval for all rows; null where a result may be out of range, or the rows are not plain. */
 function movedBy(
   [column, by]: readonly Column[],
@@ -52,7 +60,7 @@ function movedBy(
 ): Column | null {
   if (by?.form !== 'constant' || by.value === null) return null;
   const { months, days, nanos } = by.value as IntervalValue;
-  const movedDay = months === 0 ? null : (day: number) => addMonths(day, months);
+  const movedDay = months === 0 ? null : monthMover(months);
   return movedColumn(column, type, movedDay, days, hasClock ? Number(nanos) : 0);
 }
 

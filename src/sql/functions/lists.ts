@@ -24,7 +24,7 @@ import {
   UNKNOWN,
   type Value,
 } from '../typed/index.ts';
-import { boundedReader, strict } from './rows.ts';
+import { boundedReader, quicker, strict } from './rows.ts';
 import { sliceOf } from './text-parts.ts';
 
 const items = (value: Value): readonly Value[] => value as readonly Value[];
@@ -126,21 +126,17 @@ function keyOf(value: Value): Value {
   return exactText(value);
 }
 
-const lengthByRow = strict('array_length', ([list]) => BigInt(items(list).length));
-
 /** Told by where lists begin and end: their items are not looked at. */
-const arrayLength: RowFunction = {
-  ...lengthByRow,
-  evaluate(args, length, type, memory): Column {
-    const [list] = args;
-    if (list?.form !== 'list') return lengthByRow.evaluate(args, length, type, memory);
+const arrayLength: RowFunction = quicker(
+  strict('array_length', ([list]) => BigInt(items(list).length)),
+  ([list], { length, type }) => {
+    if (list?.form !== 'list') return null;
     const { starts, ends, valid } = list;
-    const values = new BigInt64Array(length);
-    for (let i = 0; i < length; i++)
-      values[i] = BigInt((ends[i] as number) - (starts[i] as number));
-    return { form: 'wide', type, length, values, valid };
+    const values = new Float64Array(length);
+    for (let i = 0; i < length; i++) values[i] = (ends[i] as number) - (starts[i] as number);
+    return { form: 'number', type, length, values, valid };
   },
-};
+);
 
 /** A null is found where the list has one: it is the one function here that looks for nulls. */
 const arrayPosition: RowFunction = {

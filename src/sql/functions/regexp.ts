@@ -10,7 +10,9 @@ import type { RegexpBudget } from '../../regexp-budget.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';
 import { compileRegexp, type Found, type LinearRegexp, type Search } from '../regexp/index.ts';
+import { MOST_AT_ONCE, MOST_PART, spanOf, textKernels } from '../texts/index.ts';
 import {
+  type BytesColumn,
   type Column,
   FALSE,
   maskNulls,
@@ -94,9 +96,10 @@ function* regexpLikeInSteps(
   }
   const { data, starts, ends, valid } = texts;
   const truth = new Uint8Array(length);
+  const isFiltered = findRequired(compiled, texts, truth);
   const matcher = compiled.takeMatcher();
   for (let row = 0; row < length; row++) {
-    if (valid !== null && valid[row] === 0) continue;
+    if ((valid !== null && valid[row] === 0) || (isFiltered && truth[row] === FALSE)) continue;
     let found = matcher.begin(data, starts[row] as number, ends[row] as number);
     while (found === undefined) {
       memory.regexp.take(matcher.rest());
@@ -113,6 +116,20 @@ function* regexpLikeInSteps(
   compiled.giveBack(matcher);
   return truthColumn(maskNulls(truth, valid));
 }
+
+/**
+ * Marks in `truth`, which is all 0, the texts that have what every match has. False where the pattern
+ * tells nothing of the kind, or the kernels cannot look for it.
+ */
+function findRequired(compiled: LinearRegexp, texts: BytesColumn, truth: Uint8Array): boolean {
+  const text = texts.dense && spanOf(texts).bytes <= MOST_AT_ONCE ? compiled.required() : null;
+  const part = Buffer.from(text ?? '');
+  if (part.length < LEAST_PART || part.length > MOST_PART) return false;
+  return textKernels()?.contains(texts, part, truth) ?? false;
+}
+
+/** Most texts have a single given letter. */
+const LEAST_PART = 2;
 
 /** Part `number` of a match: 0 is the whole, a group that took no part is null. */
 function partOf(text: string, found: Found, number: number): string | null {

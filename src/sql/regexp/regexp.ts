@@ -1,8 +1,8 @@
 /**
  * `compileRegexp` compiles a regular expression in the syntax of DataFusion's functions. The
  * result, a `LinearRegexp`, searches in time linear in the text (search.ts). Its `plain` returns
- * the text of a pattern that is plain text, and otherwise null. An invalid or too large pattern
- * throws InvalidInput with the reason. The 16 patterns used last stay compiled.
+ * the text of a pattern that is plain text, and otherwise null; `required` returns a text without
+ * which nothing matches. An invalid or too large pattern throws InvalidInput with the reason. The 16 patterns used last stay compiled.
  */
 import { type Programs, programsOf } from './program.ts';
 import { Matcher, Searcher } from './search.ts';
@@ -53,6 +53,7 @@ export class LinearRegexp {
   // Those that no search has at the moment: one may be going on in steps while another begins.
   #searcher: Searcher | undefined;
   #matcher: Matcher | undefined;
+  #required: string | undefined;
 
   constructor(pattern: string, flags: string) {
     this.#pattern = pattern;
@@ -82,6 +83,12 @@ export class LinearRegexp {
     else this.#searcher = tool;
   }
 
+  /** A text that lies in every text that matches, the longest that is found; null for none. */
+  required(): string | null {
+    this.#required ??= requiredText(this.#parsed.root);
+    return this.#required === '' ? null : this.#required;
+  }
+
   /** The pattern as plain text between the edges it holds to; null where it is more than that. */
   plain(): { readonly text: string; readonly start: boolean; readonly end: boolean } | null {
     return plainText(this.#parsed.root);
@@ -100,8 +107,39 @@ function plainText(
   if (end) parts.pop();
   let text = '';
   for (const part of parts) {
-    if (part.kind !== 'set' || part.set.length !== 2 || part.set[0] !== part.set[1]) return null;
-    text += String.fromCodePoint(part.set[0] as number);
+    const letter = onlyLetter(part);
+    if (letter === null) return null;
+    text += letter;
   }
   return text === '' ? null : { text, start, end };
+}
+
+/** The one character that a set has; null for other nodes. */
+function onlyLetter(node: Node): string | null {
+  if (node.kind !== 'set' || node.set.length !== 2 || node.set[0] !== node.set[1]) return null;
+  return String.fromCodePoint(node.set[0] as number);
+}
+
+/** The longest run of characters that each match has; empty where there is none. */
+function requiredText(root: Node): string {
+  let longest = '';
+  let run = '';
+  const ends = (): void => {
+    if (run.length > longest.length) longest = run;
+    run = '';
+  };
+  const visit = (node: Node): void => {
+    const letter = onlyLetter(node);
+    if (letter !== null) run += letter;
+    else if (node.kind === 'join') node.parts.forEach(visit);
+    else if (node.kind === 'group') visit(node.body);
+    else if (node.kind === 'repeat' && node.least > 0) {
+      ends();
+      visit(node.body);
+      ends();
+    } else if (node.kind !== 'empty' && node.kind !== 'assert') ends();
+  };
+  visit(root);
+  ends();
+  return longest;
 }

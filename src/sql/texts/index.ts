@@ -1,7 +1,7 @@
 /**
- * Exports operations on texts: search in linear time, conversion to lower and upper case, the
- * layout of columns of UTF-8 texts, bounds of their bytes, and the WebAssembly kernels
- * (`textKernels`).
+ * Exports operations on texts: search in linear time, conversion to lower and upper case, whole
+ * numbers as texts, the layout of columns of UTF-8 texts, bounds of their bytes, and the
+ * WebAssembly kernels (`textKernels`).
  */
 
 export {
@@ -12,6 +12,7 @@ export {
   type TextFinder,
 } from './find-text.ts';
 export { foldedInSteps } from './fold-text.ts';
+export { integerTexts } from './integer-texts.ts';
 export { inOneCase, MOST_AT_ONCE } from './letter-case.ts';
 export {
   copyText,
