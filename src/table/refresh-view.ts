@@ -148,6 +148,7 @@ async function written(
     tree,
     {
       lance: writesLance(engine, base),
+      structs: 'kept',
       compression: await compressionOf(engine, branch, base.manifest),
       signal,
     },

@@ -38,7 +38,7 @@ test('as objects and as Arrow, over and over, and then with it', async () => {
 });
 
 test('rows of which one has it are null where they do not', async () => {
-  const { table, opening, points } = await tableOfPoints();
+  const { db, table, opening, points } = await tableOfPoints();
   await table.add([{ id: 2 }, { id: 3, point: { x: 3 } }]);
   const batches = new Table({ id: ids(4), point: vectorFromArray([{ x: 4 }], POINT) }).batches;
   await table.add(batches);
@@ -48,7 +48,71 @@ test('rows of which one has it are null where they do not', async () => {
     [3, { x: 3 }],
     [4, { x: 4 }],
   ]);
+  expect(await opening()).toEqual({ opens: true });
+  await table.optimize();
+  expect(await opening()).toEqual({ opens: true });
+  expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
+});
+
+/** Rows of which each `apart`-th lacks the struct. */
+const mixed = (from: number, count: number, apart: number) =>
+  Array.from({ length: count }, (_, at) =>
+    at % apart === 0 ? { id: from + at } : { id: from + at, point: { x: from + at } },
+  );
+const expected = (rows: ReturnType<typeof mixed>) =>
+  rows.map((row) => [row.id, row.point === undefined ? null : row.point]);
+
+test('stay in their order, and close the table where they would make many fragments', async () => {
+  const { table, opening, points } = await tableOfPoints();
+  const few = mixed(2, 8, 2);
+  await table.add(few);
+  expect(await opening()).toEqual({ opens: true });
+  expect(await points()).toEqual([[1, { x: 1 }], ...expected(few)]);
+  const many = mixed(10, 9, 2);
+  await table.add(many);
   expect(await opening()).toMatchObject({ opens: false });
+  const { length } = (await table.files()).fragments;
+  expect(await points()).toEqual([[1, { x: 1 }], ...expected(few), ...expected(many)]);
+  // A table that does not open gains nothing by more fragments.
+  await table.add(mixed(30, 4, 2));
+  expect((await table.files()).fragments).toHaveLength(length + 1);
+});
+
+test('a new table and an overwritten one open', async () => {
+  const { db, table, opening, points } = await tableOfPoints();
+  const rows = mixed(1, 6, 3);
+  await table.add(rows, { mode: 'overwrite' });
+  expect(await opening()).toEqual({ opens: true });
+  expect(await points()).toEqual(expected(rows));
+  await db.createTable('u', rows);
+  const { lance } = await db.namespace.describeTable({ id: ['u'], load_detailed_metadata: true });
+  expect(lance).toEqual({ opens: true });
+});
+
+test('an update and a merge keep rows with the struct and rows without it apart', async () => {
+  const { db, table, opening, points } = await tableOfPoints();
+  await table.add([{ id: 2 }, { id: 3 }]);
+  await table.add(mixed(4, 4, 2));
+  await table.update({ where: 'id < 6', valuesSql: { id: 'id + 100' } });
+  await table
+    .mergeInsert('id')
+    .whenMatchedUpdateAll()
+    .whenNotMatchedInsertAll()
+    .execute([{ id: 7 }, { id: 50 }, ...mixed(60, 40, 2)] as never);
+  expect(await opening()).toEqual({ opens: true });
+  const sorted = (await points()).sort((one, other) => Number(one[0]) - Number(other[0]));
+  expect(sorted).toEqual([
+    [6, null],
+    [7, null],
+    [50, null],
+    ...expected(mixed(60, 40, 2)),
+    [101, { x: 1 }],
+    [102, null],
+    [103, null],
+    [104, null],
+    [105, { x: 5 }],
+  ]);
+  expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
 });
 
 test('an overwrite keeps the column', async () => {
@@ -62,4 +126,21 @@ test('a column that the table does not have is refused', async () => {
   await expect(table.add([{ id: 2, pont: { x: 1 } }])).rejects.toMatchObject({
     code: 'TableSchemaValidation',
   });
+});
+
+test('many fragments close a table that Lance only reads, which optimize joins then', async () => {
+  for (const lance of ['read', 'write'] as const) {
+    const db = await connect(`/${lance}`, { fs: memoryFs(), lance });
+    const table = await db.createTable('t', mixed(0, 2, 2));
+    for (let at = 1; at < 33; at++) await table.add(mixed(at * 2, 2, 2));
+    const asked = { id: ['t'], load_detailed_metadata: true };
+    const { lance: opening } = await db.namespace.describeTable(asked);
+    expect(opening?.opens).toBe(lance === 'write');
+    await table.optimize();
+    expect((await table.files()).fragments).toHaveLength(lance === 'write' ? 66 : 1);
+    const rows = await table.query().toArray();
+    expect(rows.map(({ id, point }) => [id, point && { ...point }])).toEqual(
+      expected(Array.from({ length: 33 }, (_, at) => mixed(at * 2, 2, 2)).flat()),
+    );
+  }
 });

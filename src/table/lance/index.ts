@@ -44,3 +44,10 @@ export {
   placeVersions,
 } from './lance-versions.ts';
 export { lanceFieldsOf, lanceProblem } from './lance-view.ts';
+export {
+  isOpenForLance,
+  type StructOrder,
+  structOrder,
+  structRuns,
+  structsToCut,
+} from './struct-runs.ts';

@@ -8,6 +8,7 @@ import { recordBatchStream, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { RequestMemory } from '../../request-memory.ts';
 import { compilePredicate } from '../../sql/index.ts';
+import { structOrder } from '../lance/index.ts';
 import {
   type Committed,
   compressionOf,
@@ -57,6 +58,7 @@ export async function mergeRows(
     const folder = base.branch.tableFolder;
     const written = await writeFragments(writing, folder, stream, base.fields, {
       lance: writesLance(writing, base),
+      structs: await structOrder(engine, base, 'any'),
       compression: await compressionOf(writing, base.branch, base.manifest),
       signal: options.signal,
     });

@@ -24,6 +24,7 @@ import {
   listFieldIds,
   withoutValues,
 } from '../fields/index.ts';
+import { structOrder } from '../lance/index.ts';
 import { scan } from '../read/index.ts';
 import {
   announced,
@@ -78,6 +79,7 @@ async function appendRows(
   const fit = given.schema === rows.schema ? given : fitOf(base.fields, rows.schema);
   const written = await writeFragments(engine, base.branch.tableFolder, rows, fit.matched, {
     lance,
+    structs: await structOrder(engine, base, 'kept'),
     compression: await compressionOf(engine, base.branch, base.manifest),
     required: base.fields,
     signal: options.signal,
@@ -191,6 +193,7 @@ async function replaceRows(
   const rows = withoutValues(stream, tree);
   const written = await writeFragments(engine, branch.tableFolder, rows, tree, {
     lance: options.lance ?? writesLance(engine, base),
+    structs: 'kept',
     compression: options.compression ?? (await compressionOf(engine, branch, base?.manifest)),
     signal: options.signal,
   });

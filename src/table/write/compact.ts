@@ -22,7 +22,7 @@ import {
 } from '../../format/index.ts';
 import { deletedRows, openFragment, readFields, unlikeFragments } from '../fragments/index.ts';
 import { type JoinedFragments, joinedIndexes } from '../indexes/index.ts';
-import { absentStructs, lanceFieldsOf } from '../lance/index.ts';
+import { absentStructs, isOpenForLance, lanceFieldsOf } from '../lance/index.ts';
 import { selectedCount } from '../read/index.ts';
 import {
   announced,
@@ -101,7 +101,7 @@ export async function compact(
     const mustRewrite = options.tiered
       ? undefined
       : await fragmentsToRewrite(engine, base, options);
-    const leftOut = columnsLeftOut(engine, base, options);
+    const leftOut = await columnsLeftOut(engine, base, options);
     const kindOf = leftOut && ((entry: FragmentEntry) => leftOut(entry).join());
     const runs = planCompaction(entries, { ...options, mustRewrite, kindOf });
     if (runs.length === 0) return report;
@@ -162,19 +162,24 @@ async function fragmentsToCompress(
 
 /**
  * The columns that a fragment does not hold and that stay out of what is written in its place;
- * undefined where all are written. A program that reads fragments alone wants every column there.
+ * undefined where all are written. A program that reads fragments alone wants every column there,
+ * and a table that Lance does not open for its values gains nothing by fragments that are not joined.
  */
-function columnsLeftOut(
+async function columnsLeftOut(
   engine: Engine,
   base: Snapshot,
   { plain }: CompactOptions,
-): ((entry: FragmentEntry) => readonly number[]) | undefined {
+): Promise<((entry: FragmentEntry) => readonly number[]) | undefined> {
   if (plain === true || !writesLance(engine, base)) return undefined;
   const structs = base.fields.filter(({ field }) => DataType.isStruct(field.type));
   // A file has one column at least.
   if (structs.length === 0 || structs.length === base.fields.length) return undefined;
+  if (!isOpenForLance(base) && (await base.fragments()).some(staysClosed)) return undefined;
   return (entry) => absentStructs(structs, entry);
 }
+
+const staysClosed = ({ lance, deletion }: FragmentEntry): boolean =>
+  lance !== undefined && 'problem' in lance && lance.inValues === true && deletion === undefined;
 
 /** Picks the fragments that Lance cannot read and could if they were written anew. */
 function fragmentsForLance(engine: Engine, base: Snapshot): Pick {
@@ -299,7 +304,7 @@ async function rewriteRuns(
   const compression =
     options.compression ?? (await compressionOf(engine, base.branch, base.manifest));
   const rowsTotal = runs.flat().reduce((rows, fragment) => rows + liveRows(fragment), 0);
-  const leftOut = columnsLeftOut(engine, base, options);
+  const leftOut = await columnsLeftOut(engine, base, options);
   let rowsDone = 0;
   let next = 0;
   const work = async (): Promise<void> => {

@@ -144,7 +144,8 @@ export function fitFragments(
   }
   for (const [at, { name, nullable }] of fit.known.entries()) {
     if (nullable) continue;
-    const nulls = fragments.reduce((sum, fragment) => sum + nullsIn(fragment.statistics[at]), 0);
+    const id = fit.matched[at]?.id ?? -1;
+    const nulls = fragments.reduce((sum, fragment) => sum + nullsOf(fragment, id), 0);
     if (nulls > 0) {
       throw mismatch(`column ${JSON.stringify(name)} is required and null in ${nulls} rows`);
     }
@@ -152,12 +153,13 @@ export function fitFragments(
   if (fit.widened.size === 0) return fragments;
   // Statistics are read in terms of the table's type.
   const widened = fit.known.filter((_, at) => fit.widened.has(at)).map(({ name }) => name);
+  const ids = new Set(fit.matched.flatMap(({ id }, at) => (fit.widened.has(at) ? [id] : [])));
   const problem = `column ${JSON.stringify(widened[0])} was written before it was widened`;
   return fragments.map((fragment) => ({
     ...fragment,
     ...(fragment.lance === undefined ? {} : { lance: { problem } }),
     statistics: fragment.statistics.map((statistics, at) =>
-      fit.widened.has(at) ? [] : statistics,
+      ids.has(fragment.fields[at] ?? -1) ? [] : statistics,
     ),
   }));
 }
@@ -173,6 +175,12 @@ function requiresMore(
 
 const haveSameIds = (one: readonly IdentifiedField[], other: readonly IdentifiedField[]): boolean =>
   listFieldIds(one).join() === listFieldIds(other).join();
+
+/** A column that a fragment was written without is null in all of its rows. */
+function nullsOf({ fields, statistics, rows }: NewFragment, id: number): number {
+  const at = fields.indexOf(id);
+  return at < 0 ? rows : nullsIn(statistics[at]);
+}
 
 /** Statistics begin with the number of rows and that of nulls. */
 const nullsIn = (statistics: unknown): number =>

@@ -82,6 +82,7 @@ export async function stageTable(
     await checkDeclared(stream.schema, tree);
     const written = await writeFragments(engine, folder, withoutValues(stream, tree), tree, {
       lance: lance ?? engine.lance !== 'off',
+      structs: 'kept',
       compression: compressionProperty(record.properties) ?? DEFAULT_COMPRESSION,
       signal: options.signal,
     });

@@ -7,6 +7,7 @@
 import {
   concatData,
   type Data,
+  DataType,
   dataOf,
   layoutOf,
   type RecordBatch,
@@ -16,8 +17,9 @@ import {
   sliceData,
 } from '../../arrow/index.ts';
 import { type FragmentEntry, liveRows, withOverlay } from '../../format/index.ts';
-import type { IdentifiedField } from '../fields/index.ts';
+import { type IdentifiedField, leafOf } from '../fields/index.ts';
 import { fieldBytes, openFragment, readFields } from '../fragments/index.ts';
+import { isOpenForLance } from '../lance/index.ts';
 import {
   type BatchPlace,
   fragmentPlaces,
@@ -65,8 +67,19 @@ export async function updateInPlace(
   const entries = await base.fragments();
   const assignments = await compileAssignments(base, updates);
   const tops = topsOf(base, assignments);
+  const wholes = new Set(
+    assignments.flatMap(({ place }) => (place.chain.length === 1 ? [leafOf(place).id] : [])),
+  );
   const mayTake = (entry: FragmentEntry): boolean =>
-    takesOverlay(engine, entry) && tops.every((field) => holdsNoNulls(base, entry, field));
+    takesOverlay(engine, entry) &&
+    tops.every((field) => holdsNoNulls(base, entry, field) && !mayGetNulls(entry, field));
+  const isOpen = isOpenForLance(base);
+  /** Lance has no form for null structs beside others: rows that are moved are kept apart. */
+  const mayGetNulls = (entry: FragmentEntry, { id, field }: IdentifiedField): boolean =>
+    isOpen &&
+    field.nullable &&
+    DataType.isStruct(field.type) &&
+    (wholes.has(id) || !entry.fields.includes(id));
   if (!entries.some(mayTake)) return undefined;
   const matching = { columns: [], filter, signal };
   const gone = await matchingOffsets(await planScan(engine, base, matching));

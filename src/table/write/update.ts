@@ -14,6 +14,7 @@ import {
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { withStale } from '../fields/index.ts';
+import { structOrder } from '../lance/index.ts';
 import {
   type BatchPlace,
   matchingRows,
@@ -146,6 +147,7 @@ async function changeRows(
   const folder = base.branch.tableFolder;
   const written = await writeFragments(engine, folder, stream, base.fields, {
     lance: writesLance(engine, base),
+    structs: await structOrder(engine, base, 'any'),
     compression: await compressionOf(engine, base.branch, base.manifest),
     ahead: true,
     signal,

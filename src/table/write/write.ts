@@ -36,6 +36,7 @@ import { withFieldIds } from '../../ipc/index.ts';
 import type { Awaitable, ObjectWriter } from '../../store/index.ts';
 import { type IdentifiedField, listFieldIds } from '../fields/index.ts';
 import { rememberFooter } from '../fragments/index.ts';
+import { type StructOrder, structRuns, structsToCut } from '../lance/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
 import { RequiredValues } from './required-values.ts';
@@ -68,6 +69,11 @@ export const writesLance = (engine: Engine, base: Snapshot | undefined): boolean
 export interface FragmentOptions {
   /** Writes a Lance part into each of them, where their columns have a form in Lance. */
   readonly lance: boolean;
+  /**
+   * Writes rows without a struct into fragments of their own, which Lance can read: whether the
+   * order of rows is kept.
+   */
+  readonly structs?: StructOrder | undefined;
   readonly compression: Compression;
   /**
    * Whether fragments of which nothing was worth compressing say so, and are not written anew for
@@ -103,6 +109,38 @@ export async function writeFragments(
   fields: readonly IdentifiedField[],
   options: FragmentOptions,
 ): Promise<Written> {
+  const { lance, structs: order } = options;
+  const structs = lance && order !== undefined ? structsToCut(stream.schema, fields) : [];
+  if (order === undefined || structs.length === 0)
+    return writeRun(engine, tableFolder, stream, fields, options, 0);
+  const written: Written[] = [];
+  let rows = 0;
+  try {
+    for await (const run of structRuns(stream, fields, structs, order)) {
+      const made = await writeRun(engine, tableFolder, run.stream, run.fields, options, rows);
+      written.push(made);
+      rows += made.rows;
+    }
+  } catch (error) {
+    await Promise.allSettled(written.map(({ durable }) => durable));
+    for (const { fragments } of written) await removeFragments(engine, tableFolder, fragments);
+    throw error;
+  }
+  const durable = Promise.all(written.map((run) => run.durable));
+  // Whoever awaits it sees the error; until then it must not count as unhandled.
+  durable.catch(() => {});
+  return { fragments: written.flatMap(({ fragments }) => fragments), rows, durable };
+}
+
+/** @param firstRow rows of the stream before these, for errors */
+async function writeRun(
+  engine: Engine,
+  tableFolder: string,
+  stream: RecordBatchStream,
+  fields: readonly IdentifiedField[],
+  options: FragmentOptions,
+  firstRow: number,
+): Promise<Written> {
   const { required, signal } = options;
   const writer = new FragmentsWriter(engine, tableFolder, stream, fields, options);
   const rules = required === 'unchecked' ? undefined : RequiredValues.of(fields, required);
@@ -120,7 +158,7 @@ export async function writeFragments(
       signal?.throwIfAborted();
       // It and its encoded bytes, the batch before it being written, and what is joined meanwhile.
       held?.set(Math.max(held.bytes, Math.min(WRITE_COPIES * bytesOf(batch), most)));
-      rules?.check(batch, rows);
+      rules?.check(batch, firstRow + rows);
       rows += batch.numRows;
       await writer.write(batch);
     }

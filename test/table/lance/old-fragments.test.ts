@@ -62,8 +62,15 @@ test('null structs stay a problem until their rows are deleted, or their column 
   const pair = new Struct([new Field('a', new Int32(), true)]);
   const rows = (): never =>
     new Table({
-      id: vectorFromArray([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], new Int32()),
-      s: vectorFromArray([...Array.from({ length: 11 }, () => ({ a: 1 })), null], pair),
+      id: vectorFromArray(
+        Array.from({ length: 120 }, (_, at) => at),
+        new Int32(),
+      ),
+      // Too many runs to be fragments of their own.
+      s: vectorFromArray(
+        Array.from({ length: 120 }, (_, at) => (at % 20 === 9 ? null : { a: 1 })),
+        pair,
+      ),
     }) as never;
   for (const [name, mend] of [
     ['deleted', (of: string) => db.openTable(of).then((t) => t.delete('s IS NULL'))],

@@ -521,3 +521,20 @@ test('columns of codes in several files of a fragment are read as one', async ()
   const found = await read(catalog, { filter: 'id = 7' });
   expect(found).toEqual([{ id: 7, name: 'name 7!' }]);
 });
+
+test('a struct that becomes null in some rows is not written beside its fragment', async () => {
+  const fs = memoryFs();
+  const catalog = await open(fs);
+  await create(catalog);
+  const nulls = { id, updates: [['n', 'NULL']], predicate: 'id % 2 = 0' };
+  await catalog.updateTable(nulls as never);
+  expect(overlaysOf(fs)).not.toContain(1);
+  await catalog.updateTable({ id, updates: [['n.a', '7']], predicate: 'id % 5 = 0' } as never);
+  const { lance } = await catalog.describeTable({ id, load_detailed_metadata: true });
+  expect(lance).toEqual({ opens: true });
+  const rows = (await read(catalog)).sort((one, other) => one.id - other.id);
+  for (const { id, n } of rows) {
+    if (id % 2 === 0) expect(n).toBe(null);
+    else expect(n.a).toBe(id % 5 === 0 ? 7 : id);
+  }
+});
