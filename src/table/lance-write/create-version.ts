@@ -37,7 +37,12 @@ import type { StagedChange } from './staged-change.ts';
 import { requireSameRows } from './staged-compaction.ts';
 import { requireComputed } from './staged-computed.ts';
 import { checkCosts } from './staged-costs.ts';
-import { type FragmentPlan, planFragments, reservedAfter } from './staged-fragments.ts';
+import {
+  type FragmentPlan,
+  fragmentsAgain,
+  planFragments,
+  reservedAfter,
+} from './staged-fragments.ts';
 import {
   keptTransaction,
   type LanceVersionRequest,
@@ -164,8 +169,12 @@ async function draftOf(
   requireNamedTable(staged, source);
   const entries = await source.fragments();
   const anew = isAnew(operation);
-  const schema = await blamed(() => stagedSchema(manifest.fields, source, anew));
-  const plan = await runSteps(planFragments(manifest, source, entries, schema, anew), plainPause());
+  const again = anew ? fragmentsAgain(manifest, source, entries) : undefined;
+  // Files of before hold the fields of before.
+  const hasNewFields = anew && again?.size === 0;
+  const schema = await blamed(() => stagedSchema(manifest.fields, source, hasNewFields));
+  const planning = planFragments(manifest, source, entries, schema, anew, again);
+  const plan = await runSteps(planning, plainPause());
   const change = { manifest, base: source, entries, schema, plan };
   const kind = checkOperation(operation, change);
   const transaction = keptTransaction(staged);
@@ -215,7 +224,9 @@ function summaryOf(
   { plan, base }: StagedChange,
   written: ReadonlyMap<number, FragmentEntry>,
 ): Record<string, number> {
-  const before = new Map(plan.fragments.map((each) => [each.id, each.before]));
+  const before = new Map(
+    plan.fragments.map((each) => [each.id, each.isListedAgain ? undefined : each.before]),
+  );
   let [added, deleted, addedFragments, changedFragments] = [0, 0, 0, 0];
   for (const [id, entry] of written) {
     const known = before.get(id);

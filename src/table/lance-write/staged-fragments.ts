@@ -41,8 +41,10 @@ export interface PlannedFragment {
   readonly id: number;
   /** Deleted ones included. */
   readonly rows: number;
-  /** The fragment as it is in the base; undefined for a new one. */
+  /** The fragment as it is in the base, or is to be named by this id; undefined for a new one. */
   readonly before: FragmentEntry | undefined;
+  /** Whether an overwrite lists the files of a fragment of the base again, under another id. */
+  readonly isListedAgain: boolean;
   /** The source of each top-level column; undefined if the file stays. */
   readonly sources: readonly ColumnSource[] | undefined;
   /** The places of the fields in new files, by Lance's ids. */
@@ -78,6 +80,7 @@ export type StagedFragments = Pick<ParsedManifest, 'fragments' | 'maxFragmentId'
 
 /**
  * @param anew whether no fragment goes on from the base, as in an overwrite
+ * @param listedAgain fragments of the base whose rows go on under other ids nevertheless
  * @throws InvalidInput, Unsupported
  */
 export function* planFragments(
@@ -86,6 +89,7 @@ export function* planFragments(
   entries: readonly FragmentEntry[],
   schema: StagedSchema,
   anew: boolean,
+  listedAgain: ListedAgain = new Map(),
 ): Generator<undefined, FragmentPlan> {
   const { nextFragmentId, lanceReserved: reserved = [] } = base.manifest;
   const next = (maxFragmentId ?? -1) + 1;
@@ -107,6 +111,7 @@ export function* planFragments(
   const seen = new Set<number>();
   const places = new Set(bases.map((each) => each.id));
   const owners = new Map<string, number>();
+  const taken = new Set<FragmentEntry>();
   const fragments: PlannedFragment[] = [];
   for (const fragment of staged) {
     yield;
@@ -121,7 +126,14 @@ export function* planFragments(
         `fragment ${id} is new, and its id is not from ${nextFragmentId} to ${next - 1}`,
       );
     }
-    const planned = planFragment(fragment, before, base, schema);
+    const again = findAgain(fragment, listedAgain);
+    if (again !== undefined && taken.has(again))
+      throw invalid(`fragment ${id} has the files of another fragment`);
+    if (again !== undefined) taken.add(again);
+    const planned =
+      again === undefined
+        ? planFragment(fragment, before, base, schema)
+        : planAgain(fragment, again, base, schema);
     for (const { path } of new Set([...planned.places.values()].map(({ file }) => file))) {
       const owner = owners.get(path) ?? id;
       if (owner !== id) throw invalid(`fragments ${owner} and ${id} share the file ${shown(path)}`);
@@ -131,6 +143,46 @@ export function* planFragments(
   }
   const removed = entries.filter(({ id }) => anew || !seen.has(id));
   return { fragments, removed, nextFragmentId: next };
+}
+
+/** Fragments of the base by the paths of their files. */
+type ListedAgain = ReadonlyMap<string, FragmentEntry>;
+
+/** The fragments of which a staged manifest of an overwrite lists files again. */
+export function fragmentsAgain(
+  { fragments }: Pick<ParsedManifest, 'fragments'>,
+  base: Snapshot,
+  entries: readonly FragmentEntry[],
+): ListedAgain {
+  const staged = new Set(fragments.flatMap(({ files }) => files.map(({ path }) => path)));
+  return new Map(
+    entries.flatMap((entry) =>
+      namesOf(entry, base).flatMap(({ path }) =>
+        staged.has(path) ? [[path, entry] as const] : [],
+      ),
+    ),
+  );
+}
+
+const findAgain = ({ files }: ParsedFragment, known: ListedAgain): FragmentEntry | undefined =>
+  known.size === 0 ? undefined : files.flatMap(({ path }) => known.get(path) ?? [])[0];
+
+/** The rows are those of before, deleted ones too, in all columns that the fragment has. */
+function planAgain(
+  fragment: ParsedFragment,
+  entry: FragmentEntry,
+  base: Snapshot,
+  schema: StagedSchema,
+): PlannedFragment {
+  const { id } = fragment;
+  const planned = planFragment(fragment, { ...entry, id }, base, schema);
+  const isHeld = schema.tree.some((column) => entry.fields.includes(column.id));
+  if (!isHeld || planned.sources !== undefined || planned.deletion !== undefined)
+    throw unsupported(
+      `an overwrite in which fragment ${id} has files of before and other columns or deleted rows`,
+      'List it as it was, with the fields of the table by their ids, or write its rows anew.',
+    );
+  return { ...planned, isListedAgain: true };
 }
 
 type Ranges = NonNullable<Snapshot['manifest']['lanceReserved']>;
@@ -236,6 +288,7 @@ function planFragment(
     id,
     rows,
     before,
+    isListedAgain: false,
     sources: isKept ? undefined : sources,
     places: held.added,
     deletion: plannedDeletion(fragment, before),

@@ -22,8 +22,23 @@ import { namesOf } from './staged-fragments.ts';
 export function requireNew(change: StagedChange, listed: readonly ParsedFragment[]): void {
   const { manifest, plan } = change;
   const known = new Set(plan.fragments.flatMap(({ id, before }) => (before ? [id] : [])));
-  const fresh = manifest.fragments.filter(({ id }) => !known.has(id));
-  for (const [at, fragment] of fresh.entries()) {
+  requireSame(
+    change,
+    manifest.fragments.filter(({ id }) => !known.has(id)),
+    listed,
+  );
+}
+
+/** All fragments are those that an overwrite lists, in that order, those of before among them. */
+export const requireListed = (change: StagedChange, listed: readonly ParsedFragment[]): void =>
+  requireSame(change, change.manifest.fragments, listed);
+
+function requireSame(
+  change: StagedChange,
+  fragments: readonly ParsedFragment[],
+  listed: readonly ParsedFragment[],
+): void {
+  for (const [at, fragment] of fragments.entries()) {
     if (!isSameFragment(fragment, listed[at]))
       throw contradiction(change, `it does not list fragment ${fragment.id} so`);
   }

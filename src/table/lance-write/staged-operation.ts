@@ -19,6 +19,7 @@ import {
   requireAll,
   requireGone,
   requireGroups,
+  requireListed,
   requireModified,
   requireNew,
   requireOrder,
@@ -154,7 +155,7 @@ export function checkOperation(operation: TakenOperation, change: StagedChange):
     case 'overwrite':
       requireSameSchema(change, operation.fields);
       requireAll(change, operation.fragments);
-      requireNew(change, operation.fragments);
+      requireListed(change, operation.fragments);
       return 'overwrite';
     case 'restore':
       checkAllowed(change, {});

@@ -126,7 +126,7 @@ class RowWriter {
     const { id, rows, before, sources } = planned;
     const deletion = await this.#deletion(planned);
     if (sources === undefined) {
-      if (deletion !== before?.deletion)
+      if (deletion !== before?.deletion || planned.isListedAgain)
         this.#written.set(id, { ...(before as FragmentEntry), deletion });
       return;
     }

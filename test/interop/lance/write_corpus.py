@@ -454,6 +454,24 @@ def overwritten(pair):
     return lambda d: lance.write_dataset(rows, d, mode="overwrite", data_storage_version="2.0")
 
 
+def listed_again(pair):
+    """An overwrite by fragments that are there, in another order, and new ones behind."""
+    whole = [each.fragment_id for each in pair.rest().get_fragments() if each.metadata.deletion_file is None]
+    if pair.loose or not whole:
+        return None
+    chosen = pair.rng.sample(whole, pair.rng.randint(1, len(whole)))
+    few = table_of(pair.rng, pair.rest().schema, pair.ids(pair.rng.randint(1, 20))) if pair.rng.random() < 0.5 else None
+
+    def run(d):
+        by_id = {each.fragment_id: each.metadata for each in d.get_fragments()}
+        fragments = [by_id[each] for each in chosen]
+        if few is not None:
+            fragments += lance.fragment.write_fragments(few, d, mode="append")
+        return lance.LanceDataset.commit(d, lance.LanceOperation.Overwrite(d.lance_schema, fragments), read_version=d.version)
+
+    return run
+
+
 def restored(pair):
     pairs = [each for each in pair.history.items() if each[0][0] == pair.branch]
     (_, version), plain = pair.rng.choice(pairs[:-1] or pairs)
@@ -542,9 +560,10 @@ OPERATIONS = {
     "main again": main_again,
     "tag": tagged,
     "overwrite": overwritten,
+    "list fragments again": listed_again,
     "delete every row": emptied,
 }
-RARE = {"overwrite", "delete every row", "branch"}
+RARE = {"overwrite", "list fragments again", "delete every row", "branch"}
 
 
 def own_commit(pair):

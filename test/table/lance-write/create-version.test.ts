@@ -293,6 +293,76 @@ test('an overwrite begins its fields anew, and the same client appends to it', a
   expect(await problems()).toEqual([]);
 });
 
+/** The fragments at these places, renumbered as Lance does, in place of all. */
+function listAgain(...places: readonly number[]): CreateTableVersionRequest {
+  client.manifest.fragments = places.map((at) => ({
+    ...fragment(at),
+    id: ++client.manifest.maxFragmentId,
+  }));
+  return client.stage(of(102, client.manifest));
+}
+
+test('an overwrite lists fragments of before again, and writes a new one', async () => {
+  await db.namespace.insertIntoTable({ id: ['t'] }, people(3, 5));
+  await db.namespace.insertIntoTable({ id: ['t'] }, people(2, 8));
+  client.open();
+  const again = listAgain(2, 0);
+  await create(again);
+  expect(await ids()).toEqual([8, 9, 0, 1, 2, 3, 4]);
+  const { fragments } = await (await db.openTable('t')).files();
+  expect(fragments.map(({ id }) => id)).toEqual([3, 4]);
+  // The same client goes on with its own manifest, and so does one that opens the table.
+  await create(client.delete(new Map([[4, [0, 1]]])));
+  client.open();
+  await create(await client.append(people(1, 20), 1));
+  expect(await ids()).toEqual([8, 9, 2, 3, 4, 20]);
+  const fresh: ClientFragment = {
+    id: 0,
+    files: [
+      await client.dataFile(
+        people(1, 30),
+        client.manifest.fields.map(({ id }) => id),
+      ),
+    ],
+    deletion: undefined,
+    physicalRows: 1,
+  };
+  client.manifest.fragments.push(fresh);
+  await create(listAgain(3, 0));
+  expect(await ids()).toEqual([30, 8, 9]);
+  await (await db.openTable('t')).optimize();
+  expect(await ids()).toEqual([30, 8, 9]);
+  expect(await problems()).toEqual([]);
+});
+
+test('an overwrite that lists fragments again otherwise than they are is refused', async () => {
+  await db.namespace.insertIntoTable({ id: ['t'] }, people(3, 5));
+  client.open();
+  const first = structuredClone(client.manifest);
+  const begin = (): void => {
+    client.manifest = structuredClone(first);
+  };
+  await expect(create(listAgain(0, 0))).rejects.toThrow('has the files of another fragment');
+  begin();
+  fragment(0).physicalRows = 4;
+  await expect(create(listAgain(0))).rejects.toThrow('has 4 rows, and had 5');
+  begin();
+  client.manifest.fields = client.manifest.fields.map((each) => ({ ...each, id: each.id + 20 }));
+  await expect(create(listAgain(0))).rejects.toThrow('other columns or deleted rows');
+  begin();
+  await create(client.delete(new Map([[0, [1]]])));
+  client.open();
+  const deleted = structuredClone(client.manifest);
+  fragment(0).deletion = undefined;
+  await expect(create(listAgain(0))).rejects.toThrow('1 of its rows were deleted');
+  client.manifest = deleted;
+  expect(await ids()).toEqual([0, 2, 3, 4, 5, 6, 7]);
+  // Its deleted rows stay so.
+  await create(listAgain(1, 0));
+  expect(await ids()).toEqual([5, 6, 7, 0, 2, 3, 4]);
+  expect(await problems()).toEqual([]);
+});
+
 test('a restore, and one of another content', async () => {
   const before = structuredClone(client.manifest);
   await create(client.delete(new Map([[0, [0, 1]]])));
