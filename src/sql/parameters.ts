@@ -55,8 +55,11 @@ const given = (values: ReadonlyMap<string, unknown>): string =>
     ? 'none is given'
     : `${[...values.keys()].slice(0, 20).join(', ')} ${values.size === 1 ? 'is' : 'are'} given`;
 
+/** Arrays within arrays. */
+const MOST_DEPTH = 20;
+
 /** The literal of a value. @throws InvalidInput where it has none */
-function literalOf(value: unknown, name: string): string {
+function literalOf(value: unknown, name: string, depth = 0): string {
   switch (typeof value) {
     case 'string':
       return quotedText(value);
@@ -69,7 +72,15 @@ function literalOf(value: unknown, name: string): string {
   }
   if (value === null) return 'NULL';
   if (value instanceof Uint8Array) return `X'${Buffer.from(value).toString('hex')}'`;
-  if (Array.isArray(value)) return `[${value.map((item) => literalOf(item, name)).join(', ')}]`;
+  if (Array.isArray(value)) {
+    if (depth === MOST_DEPTH) {
+      throw new DirspaceError(
+        'InvalidInput',
+        `The arrays of the parameter ${name} are more than ${MOST_DEPTH} deep.`,
+      );
+    }
+    return `[${value.map((item) => literalOf(item, name, depth + 1)).join(', ')}]`;
+  }
   if (value instanceof Date && !Number.isNaN(value.getTime())) {
     return `TIMESTAMP '${value.toISOString()}'`;
   }

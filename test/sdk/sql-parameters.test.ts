@@ -73,3 +73,9 @@ test.each<[sql: string, parameters: unknown, message: string]>([
 test('without values a placeholder is refused with the way to give one', async () => {
   await expect(catalog.db.sql('SELECT ?').toArray()).rejects.toThrow('{ parameters }');
 });
+
+test('an array that holds itself is refused', async () => {
+  const circular: unknown[] = [];
+  circular.push(circular);
+  await expect(async () => answer('SELECT ?', [circular])).rejects.toThrow('more than 20 deep');
+});

@@ -71,6 +71,8 @@ test.each<[expression: string, value: string | null]>([
   ['make_timestamp(2024, 2, 29, 13, 14, 15.5)', '2024-02-29T13:14:15.500'],
   ['make_date(2024, NULL, 1)', null],
   ['epoch_ms(t)', '1709212455678'],
+  ["epoch_ms(timestamp '1969-12-31 23:59:59.9995')", '0'],
+  ["epoch_ms(timestamp '1969-12-31 23:59:58.0015')", '-1998'],
   ['epoch_us(t)', '1709212455678901'],
   ['epoch_ns(d)', '1709164800000000000'],
   ['epoch(t)', '1709212455.678901'],
@@ -95,6 +97,23 @@ test('over columns of many rows as over one', async () => {
     expect([unit, row?.c]).toEqual([unit, 0]);
   }
 });
+
+test.each(['%Y-%m-%d', '%H h', '%I %p', '%M', '%X', '%j %a %V', 'é%Y', '%Y%z'])(
+  'strftime with %s writes many rows as one',
+  async (format) => {
+    const name = `moments${format.length}${format.charCodeAt(1)}${format.at(-1)?.charCodeAt(0)}`;
+    const rows = Array.from({ length: 5000 }, (_, n) => ({
+      at: n % 7 === 0 ? null : new Date((n >> 2) * 1_200_000 - 8e8 + (n & 3)),
+    }));
+    await catalog.db.createTable(name, rows);
+    // With %f each row is written for itself.
+    const [row] = await catalog.rows(
+      `SELECT count(*) AS c, count(strftime(at, '${format}')) AS n FROM ${name}
+         WHERE at IS NULL OR strftime(at, '${format}') || strftime(at, '%f') = strftime(at, '${format}%f')`,
+    );
+    expect(row).toEqual({ c: 5000, n: 4285 });
+  },
+);
 
 test.each<[expression: string, message: string]>([
   ["date_diff('era', d, d)", 'date_diff takes one of'],

@@ -73,6 +73,16 @@ test.each<[about: string, sql: string, rows: unknown[][]]>([
     'WITH RECURSIVE r(n) AS (SELECT 1 WHERE false UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r',
     [[0]],
   ],
+  [
+    'a name that an inner WITH hides',
+    'WITH RECURSIVE r(n) AS (WITH r(n) AS (SELECT 3) SELECT n FROM r ORDER BY n) SELECT n FROM r',
+    [[3]],
+  ],
+  [
+    'a name that an inner WITH hides after it was read',
+    'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL (WITH r AS (SELECT n FROM r WHERE n < 3) SELECT n + 1 FROM r)) SELECT n FROM r',
+    [[1], [2], [3]],
+  ],
   ['not read by itself', 'WITH RECURSIVE r AS (SELECT 1 AS n) SELECT n FROM r', [[1]]],
 ])('%s', async (_, sql, rows) => {
   expect(await answer(sql)).toEqual(rows);

@@ -24,6 +24,7 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
   ['SELECT 1 FROM (((SELECT 1))', "'(' is never closed"],
   ['SELECT sum(count(*)) FROM cities', 'sum(..) is given another aggregate'],
   ['SELECT sum(name) FROM cities', 'sum takes numbers, not utf8'],
+  ['SELECT coun(*) FROM cities', 'coun is no aggregate; did you mean count?'],
   ['SELECT row_number() FROM cities', 'row_number needs a window'],
   [
     'SELECT array_agg(name ORDER BY [name]) FROM cities',

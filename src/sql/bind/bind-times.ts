@@ -34,6 +34,7 @@ import {
   isNumeric,
   literal,
   locationOf,
+  nanosPerUnit,
   type RowFunction,
   settle,
   timeZoneOf,
@@ -131,6 +132,13 @@ function bindEpoch(name: string, unit: TimeUnit): Binding {
       return unit === TimeUnit.NANOSECOND ? made : coerce(made, MICROS, 'explicit');
     }
     const time = dateArgument(name, arg, at);
+    const perUnit = nanosPerUnit(type) / nanosPerUnit(time.type);
+    if (familyOf(time.type) === 'timestamp' && perUnit > 1n) {
+      // Cut towards 1970, as DuckDB does; a CAST to coarser timestamps goes to the earlier one.
+      const finer = coerce(time, INT64, 'explicit');
+      const sides = { left: finer, right: literal(INT64, perUnit) };
+      return { kind: 'arithmetic', op: '/', ...sides, type: INT64 };
+    }
     const counted = new Timestamp(unit, timeZoneOf(time.type));
     return coerce(coerce(time, counted, 'explicit'), INT64, 'explicit');
   };

@@ -1,9 +1,10 @@
 /**
  * Computes date functions over whole columns of dates, or of timestamps without a time zone:
  * `fieldOfColumn` extracts fields, `numberedColumn` numbers units such as months, `truncatedColumn`
- * truncates, and `movedColumn` adds intervals. Results of up to 4,096 days are kept,
- * because many rows fall on the same day. For other columns, and for values or results that a
- * double does not hold exactly, they return null; the callers then compute value by value.
+ * truncates, `movedColumn` adds intervals, and `textsOfTimes` writes each span of time once. Results
+ * of up to 4,096 days are kept, because many rows fall on the same day. For other columns, and for
+ * values or results that a double does not hold exactly, they return null; the callers then compute
+ * value by value.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {
@@ -183,6 +184,67 @@ export function movedColumn(
     }
   }
   return isSafe(out) ? numbers(type, times, out) : null;
+}
+
+/** Fewer rows than this share a text on average: then looking texts up costs more than it saves. */
+const LEAST_SHARE = 2;
+
+/**
+ * Texts that depend only on the span of `nanos` nanoseconds that a time is in, counted from 1970.
+ * Rows of one span share the bytes of one text. Returns null if few rows share a text.
+ *
+ * @param write the text of the span that begins at this time, in units of the column
+ */
+export function textsOfTimes(
+  column: Column | undefined,
+  from: DataType,
+  nanos: number,
+  to: DataType,
+  write: (time: number) => string,
+): Column | null {
+  const times = timesOf(column, from);
+  if (times === null) return null;
+  const { values, perUnit } = times;
+  const step = Math.max(1, nanos / perUnit);
+  const places = new Int32Array(values.length);
+  const placeOf = new Map<number, number>();
+  const most = Math.ceil(values.length / LEAST_SHARE);
+  for (let i = 0; i < places.length; i++) {
+    const span = dayOf(values[i] as number, step);
+    let place = placeOf.get(span);
+    if (place === undefined) {
+      if (placeOf.size >= most) return null;
+      place = placeOf.size;
+      placeOf.set(span, place);
+    }
+    places[i] = place;
+  }
+  const texts = Array.from(placeOf.keys(), (span) => Buffer.from(write(span * step)));
+  const data = Buffer.concat(texts);
+  const [first, last] = [new Int32Array(texts.length), new Int32Array(texts.length)];
+  let at = 0;
+  for (const [place, text] of texts.entries()) {
+    first[place] = at;
+    at += text.length;
+    last[place] = at;
+  }
+  const { valid } = times.column;
+  const [starts, ends] = [new Int32Array(places.length), new Int32Array(places.length)];
+  for (let i = 0; i < places.length; i++) {
+    if (valid !== null && valid[i] === 0) continue;
+    starts[i] = first[places[i] as number] as number;
+    ends[i] = last[places[i] as number] as number;
+  }
+  return {
+    form: 'bytes',
+    type: to,
+    length: places.length,
+    data,
+    starts,
+    ends,
+    dense: false,
+    valid,
+  };
 }
 
 /** Whether each is a whole number that a double holds exactly. */

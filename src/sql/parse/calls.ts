@@ -6,6 +6,7 @@
  * decides whether a function of one row exists.
  */
 
+import { nearest } from '../../known-names.ts';
 import type { Parser } from './parser.ts';
 import { refuse } from './sql-error.ts';
 import type { Expression, OrderItem } from './tree.ts';
@@ -197,6 +198,8 @@ function parseWithinGroup(
 }
 
 function refuseForm(name: string, at: number): never {
+  const near = AGGREGATES.has(name) ? undefined : nearest(name, [...AGGREGATES]);
+  if (near !== undefined) refuse(at, `${name} is no aggregate; did you mean ${near}?`);
   return refuse(
     at,
     AGGREGATES.has(name)

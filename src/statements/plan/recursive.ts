@@ -20,10 +20,17 @@ import type { PlannedQuery, Planner } from './planner.ts';
 /** How often types may widen each other, as those of `SELECT 1 UNION ALL SELECT x + 0.5` do. */
 const MOST_TRIES = 4;
 
-/** Whether a part of a tree reads a table of that name. */
+/** Whether a part of a tree reads a table of that name, beside those that a WITH within it names so. */
 export function refersTo(part: unknown, name: string): boolean {
   if (typeof part !== 'object' || part === null) return false;
   if (Array.isArray(part)) return part.some((item) => refersTo(item, name));
+  if ('with' in part && Array.isArray(part.with) && part.with.length > 0) {
+    const named = part.with as readonly NamedQuery[];
+    const hiding = named.findIndex((one) => one.name.toLowerCase() === name.toLowerCase());
+    // The queries before the hiding one still read the outer one, and so does it unless recursive.
+    const before = hiding + (named[hiding]?.recursive === true ? 0 : 1);
+    if (hiding >= 0) return named.slice(0, before).some((one) => refersTo(one.query, name));
+  }
   if ('kind' in part && part.kind === 'table' && 'path' in part) {
     const [first = '', ...more] = part.path as readonly string[];
     return more.length === 0 && first.toLowerCase() === name.toLowerCase();
