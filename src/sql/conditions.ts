@@ -1,11 +1,18 @@
 /**
  * `conditionOf` translates a bound condition into tests that an index can answer, each of one
- * column against constants, joined by AND and OR. Any other part becomes `other`. The values of a
+ * column against constants, joined by AND and OR. Ranges of one column that are joined by AND are
+ * one test. Any other part becomes `other`. The values of a
  * test have the type of the column, or of its items, and the order of `compareValues`. A test holds
  * for every row for which its part of the condition holds; if it is `exact`, it holds for no other
  * row.
  */
-import { type Bound, type BoundColumn, familyOf, type Value } from './typed/index.ts';
+import {
+  type Bound,
+  type BoundColumn,
+  compareValues,
+  familyOf,
+  type Value,
+} from './typed/index.ts';
 
 /** One end of a range. */
 export interface RangeEnd {
@@ -44,8 +51,9 @@ const OTHER: Condition = { kind: 'other' };
 export function conditionOf(bound: Bound): Condition {
   switch (bound.kind) {
     case 'and':
+      return allOf(bound.args.map(conditionOf));
     case 'or':
-      return { kind: bound.kind, args: bound.args.map(conditionOf) };
+      return { kind: 'or', args: bound.args.map(conditionOf) };
     case 'column':
       return familyOf(bound.type) === 'bool' ? among(bound, [true]) : OTHER;
     case 'not':
@@ -69,6 +77,47 @@ export function conditionOf(bound: Bound): Condition {
     default:
       return OTHER;
   }
+}
+
+type Test = Extract<Condition, { kind: 'test' }>;
+
+/** Ranges of one column become one: of `x >= 1` and `x < 5` each alone names most rows. */
+function allOf(args: readonly Condition[]): Condition {
+  const joined: Condition[] = [];
+  const ranges = new Map<string, number>();
+  for (const arg of args) {
+    if (arg.kind !== 'test' || arg.test.kind !== 'range') {
+      joined.push(arg);
+      continue;
+    }
+    const key = JSON.stringify(arg.path);
+    const at = ranges.get(key);
+    if (at === undefined) ranges.set(key, joined.push(arg) - 1);
+    else joined[at] = both(joined[at] as Test, arg);
+  }
+  const [only] = joined;
+  return joined.length === 1 && only !== undefined ? only : { kind: 'and', args: joined };
+}
+
+function both(one: Test, other: Test): Test {
+  const [a, b] = [one.test as Range, other.test as Range];
+  const low = narrower(a.low, b.low, 1);
+  const high = narrower(a.high, b.high, -1);
+  return { ...one, test: { kind: 'range', low, high }, exact: one.exact && other.exact };
+}
+
+type Range = Extract<ColumnTest, { kind: 'range' }>;
+
+/** The end that leaves out more. @param direction 1 for low ends, -1 for high ones */
+function narrower(
+  one: RangeEnd | undefined,
+  other: RangeEnd | undefined,
+  direction: number,
+): RangeEnd | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const order = compareValues(one.value, other.value) * direction;
+  if (order === 0) return one.open ? one : other;
+  return order > 0 ? one : other;
 }
 
 function tested(arg: Bound, test: ColumnTest, exact = true): Condition {

@@ -1,11 +1,12 @@
 /** Whether lists share values, in time that grows with their lengths and not with their product. */
 import { describe, expect, test } from 'vitest';
-import { Field, Int32, Int64, List, vectorFromArray } from '../../src/arrow/apache.ts';
+import { Field, Int32, Int64, List, Utf8, vectorFromArray } from '../../src/arrow/apache.ts';
 import { RequestMemory } from '../../src/request-memory.ts';
 import { LIST_FUNCTIONS } from '../../src/sql/functions/lists.ts';
 import { loadColumn } from '../../src/sql/load/load.ts';
-import { BOOL, constantColumn, type Value } from '../../src/sql/typed/column.ts';
+import { BOOL, constantColumn, type TruthColumn, type Value } from '../../src/sql/typed/column.ts';
 import { drained } from '../../src/steps.ts';
+import { seeded } from '../helpers/seeded.ts';
 
 const call = (name: string, list: readonly Value[], wanted: readonly Value[]): unknown => {
   const args = [list, wanted].map((value) => ({
@@ -40,6 +41,34 @@ describe.each([
     expect(call('array_has_any', all, [other])).toBe(false);
     expect(call('array_has_any', all, [null])).toBe(false);
   });
+});
+
+test('constants are found in columns of lists as in lists by themselves', () => {
+  const random = seeded(77);
+  const list = new List(new Field('item', new Utf8(), true));
+  const words = ['a', 'b', 'über', 'c', '', 'long enough to be hashed'];
+  const draw = (most: number): (string | null)[] =>
+    Array.from({ length: Math.floor(random() * most) }, () =>
+      random() < 0.1 ? null : (words[Math.floor(random() * words.length)] as string),
+    );
+  const lists = Array.from({ length: 200 }, () => (random() < 0.1 ? null : draw(5)));
+  const column = loadColumn(vectorFromArray(lists, list).data[0] as never);
+  const memory = new RequestMemory().batch();
+  for (let round = 0; round < 60; round++) {
+    const wanted = [...draw(6), ...(round % 3 === 0 ? filler : [])];
+    for (const name of ['array_has_any', 'array_has_all']) {
+      const constant = constantColumn(list, wanted, lists.length);
+      const found = LIST_FUNCTIONS[name]?.evaluate([column, constant], lists.length, BOOL, memory);
+      const has = (items: readonly Value[], value: Value): boolean =>
+        value !== null && items.includes(value);
+      const expected = lists.map((items) => {
+        if (items === null) return 1;
+        const each = wanted.map((value) => has(items, value));
+        return (name === 'array_has_any' ? each.some(Boolean) : each.every(Boolean)) ? 2 : 0;
+      });
+      expect([...(found as TruthColumn).values], `${name} ${wanted.join()}`).toEqual(expected);
+    }
+  }
 });
 
 test('lists of 60,000 values are compared without going through all pairs', {
@@ -91,7 +120,7 @@ test('a long list is counted before its items are read', () => {
     child: constantColumn(new Int32(), 1, 0),
   };
   const memory = new RequestMemory(1 << 20).batch();
-  const args = [column, constantColumn(type, [1], 1)];
+  const args = [column, { form: 'values' as const, type, length: 1, values: [[1]] }];
   expect(() => LIST_FUNCTIONS.array_has_any?.evaluate(args, 1, BOOL, memory)).toThrow(
     'requestMemory',
   );

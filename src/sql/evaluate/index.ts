@@ -16,6 +16,7 @@ export {
 } from './evaluate.ts';
 export { rounded } from './evaluate-arithmetic.ts';
 export { compareWithConstant, lastFour, packed } from './evaluate-compare.ts';
+export { isAmong } from './evaluate-in.ts';
 export { checkPattern } from './like-pattern.ts';
 export { countSelected, selectedRows } from './selection.ts';
 export { toVector } from './to-arrow.ts';

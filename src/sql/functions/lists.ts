@@ -5,7 +5,7 @@
  * another item decides it.
  */
 import type { BatchMemory } from '../../request-memory.ts';
-import { compareWithConstant } from '../evaluate/index.ts';
+import { compareWithConstant, isAmong } from '../evaluate/index.ts';
 import type { CompareOperator } from '../parse/index.ts';
 import {
   type Column,
@@ -15,6 +15,7 @@ import {
   exactText,
   FALSE,
   holds,
+  type ListColumn,
   MIRRORED,
   maskNulls,
   type RowFunction,
@@ -41,16 +42,7 @@ const arrayHas: RowFunction = {
     const out = new Uint8Array(length);
     if (list === undefined || wanted === undefined) return truthColumn(out);
     if (list.form === 'list' && wanted.form === 'constant' && wanted.value !== null) {
-      const hits = compareWithConstant('=', list.child, wanted.value);
-      for (let i = 0; i < length; i++) {
-        const end = list.ends[i] as number;
-        for (let k = list.starts[i] as number; k < end; k++) {
-          if (hits[k] === TRUE) {
-            out[i] = TRUE;
-            break;
-          }
-        }
-      }
+      markHits(out, list, compareWithConstant('=', list.child, wanted.value));
       return truthColumn(maskNulls(out, list.valid));
     }
     const [readList, readWanted] = [reader(list), reader(wanted)];
@@ -161,16 +153,69 @@ function placeIn(list: readonly Value[], wanted: Value): bigint | null {
   return at < 0 ? null : BigInt(at + 1);
 }
 
+/** More values than these are looked up at once, where that can be; each takes a pass over all items. */
+const FEW_VALUES = 8;
+
+/** array_has_any and array_has_all: constants are compared with the items of all lists at once. */
+const arrayHasEach = (name: string, all: boolean): RowFunction =>
+  quicker(
+    strict(name, ([list, wanted], _type, memory) => {
+      const among = membership(items(list), items(wanted).length, memory);
+      return all ? items(wanted).every(among) : items(wanted).some(among);
+    }),
+    ([list, wanted], { length, memory }) => {
+      if (list?.form !== 'list' || wanted?.form !== 'constant' || wanted.value === null)
+        return null;
+      const values = items(wanted.value);
+      const known = distinct(values);
+      const lacks = all && values.includes(null);
+      const isMany = known.length > FEW_VALUES;
+      if (isMany && (all || !known.every(isPlain))) return null;
+      memory.take(list.child.length);
+      const out = new Uint8Array(length).fill(all && !lacks ? TRUE : FALSE);
+      if (isMany) markHits(out, list, isAmong(list.child, new Set(known), false));
+      else
+        for (const value of lacks ? [] : known) {
+          const hits = compareWithConstant('=', list.child, value);
+          if (all) keepHits(out, list, hits);
+          else markHits(out, list, hits);
+        }
+      return truthColumn(maskNulls(out, list.valid));
+    },
+  );
+
+const isPlain = (value: Value): boolean => typeof value !== 'object';
+
+/** The values that are not null, each once. */
+function distinct(values: readonly Value[]): Value[] {
+  const byKey = new Map<Value, Value>();
+  for (const value of values) if (value !== null) byKey.set(keyOf(value), value);
+  return [...byKey.values()];
+}
+
+/** Makes a row true that has one of the hits. */
+function markHits(out: Uint8Array, { starts, ends }: ListColumn, hits: Uint8Array): void {
+  for (let row = 0; row < out.length; row++) {
+    const end = ends[row] as number;
+    for (let k = starts[row] as number; k < end && out[row] !== TRUE; k++)
+      if (hits[k] === TRUE) out[row] = TRUE;
+  }
+}
+
+/** Makes a row false that has none of the hits. */
+function keepHits(out: Uint8Array, { starts, ends }: ListColumn, hits: Uint8Array): void {
+  for (let row = 0; row < out.length; row++) {
+    const end = ends[row] as number;
+    let at = starts[row] as number;
+    while (at < end && hits[at] !== TRUE) at++;
+    if (at === end) out[row] = FALSE;
+  }
+}
+
 export const LIST_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   array_has: arrayHas,
-  array_has_any: strict('array_has_any', ([list, wanted], _type, memory) => {
-    const among = membership(items(list), items(wanted).length, memory);
-    return items(wanted).some(among);
-  }),
-  array_has_all: strict('array_has_all', ([list, wanted], _type, memory) => {
-    const among = membership(items(list), items(wanted).length, memory);
-    return items(wanted).every(among);
-  }),
+  array_has_any: arrayHasEach('array_has_any', false),
+  array_has_all: arrayHasEach('array_has_all', true),
   array_length: arrayLength,
   array_position: arrayPosition,
   array_slice: strict('array_slice', ([list, first, last]) =>

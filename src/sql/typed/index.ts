@@ -38,6 +38,7 @@ export {
   columnOf,
   constantColumn,
   FALSE,
+  type ListColumn,
   maskNulls,
   type NumberArray,
   type NumberColumn,

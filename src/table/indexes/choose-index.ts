@@ -39,14 +39,21 @@ export interface IndexChoice {
 
 /** Others are joined by AND where they name at most so many times as many rows. */
 const ABOUT_AS_FEW = 4;
+/** So many times as many rows are worth finding where no value of them is read. */
+const UNREAD = 8;
 
 const NO_INDEX: IndexChoice = { indexed: undefined, note: undefined };
 
-/** @throws Corrupt */
+/**
+ * @param readsRows whether values of the rows that match are read, beside those that the condition
+ * asks for; false where rows are counted or marked
+ * @throws Corrupt
+ */
 export function chooseIndexes(
   engine: Engine,
   snapshot: Snapshot,
   predicate: CompiledExpression,
+  readsRows: boolean,
 ): IndexChoice | Promise<IndexChoice> {
   const { indexes } = snapshot.manifest;
   if (indexes === undefined) return NO_INDEX;
@@ -54,7 +61,7 @@ export function chooseIndexes(
     return unused('the condition names rows by number');
   if (snapshot.rowCount < engine.limits.indexedRows)
     return unused(`${snapshot.rowCount} rows are scanned as fast`);
-  const chooser = new Chooser(engine, snapshot, indexes);
+  const chooser = new Chooser(engine, snapshot, indexes, readsRows ? 1 : UNREAD);
   const condition = predicate.condition();
   return readingIndexes(engine, snapshot, () => chooser.choose(condition));
 }
@@ -109,11 +116,14 @@ class Chooser {
   readonly #engine: Engine;
   readonly #snapshot: Snapshot;
   readonly #indexes: readonly IndexEntry[];
+  readonly #ease: number;
 
-  constructor(engine: Engine, snapshot: Snapshot, indexes: readonly IndexEntry[]) {
+  /** @param ease how many times as many rows are worth finding, if none has to be checked */
+  constructor(engine: Engine, snapshot: Snapshot, indexes: readonly IndexEntry[], ease: number) {
     this.#engine = engine;
     this.#snapshot = snapshot;
     this.#indexes = indexes;
+    this.#ease = ease;
   }
 
   async choose(condition: Condition): Promise<IndexChoice> {
@@ -122,7 +132,8 @@ class Chooser {
     const { names, damages, count, covered, exact } = named;
     const { rowCount } = this.#snapshot;
     const shown = names.join(', ');
-    if (count > Math.max(1, rowCount * this.#engine.limits.indexedShare))
+    const share = this.#engine.limits.indexedShare * (exact ? this.#ease : 1);
+    if (count > Math.max(1, rowCount * share))
       return unused(`${shown} names ${count} of ${rowCount} rows`);
     const rows = await named.rows();
     const rest = exact ? '' : ', the rest of the condition is checked on these';

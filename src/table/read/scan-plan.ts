@@ -91,7 +91,9 @@ export async function planScan(
     request.filter === undefined
       ? undefined
       : await compilePredicate(request.filter, snapshot.schema);
-  const chosen = predicate === undefined ? undefined : chooseIndexes(engine, snapshot, predicate);
+  const readsRows = columns.length > 0;
+  const chosen =
+    predicate === undefined ? undefined : chooseIndexes(engine, snapshot, predicate, readsRows);
   const { indexed, note } = (chosen instanceof Promise ? await chosen : chosen) ?? {};
   return {
     engine,

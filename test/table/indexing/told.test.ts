@@ -43,6 +43,26 @@ test('a plan counts the fragments that are scanned, and says what an order uses'
   expect(noteOf(await table.query().limit(1).explainPlan())).toBeUndefined();
 });
 
+test.each([
+  ['id >= 70 AND id < 72', 2],
+  ['id > 70 AND id >= 71 AND 75 > id AND id <= 80', 4],
+  ['id >= 71 AND id > 71 AND id <= 75 AND id < 75', 3],
+  ['id BETWEEN 70 AND 90 AND id < 80', 10],
+  ['id > 80 AND id < 70', 0],
+])('the ends of a range that AND joins are looked up together: %s', async (where, count) => {
+  const table = await made();
+  await table.createIndex('id');
+  await table.createIndex('other');
+  expect(noteOf(await table.query().where(where).explainPlan())).toBe(
+    `Index: id_idx names ${count} of 5000 rows`,
+  );
+  expect(await table.countRows(where)).toBe(count);
+  const more = `${where} AND other < 4000 AND other >= 0`;
+  expect(noteOf(await table.query().where(more).explainPlan())).toMatch(
+    `Index: id_idx names ${count} of 5000 rows`,
+  );
+});
+
 test('a fast search leaves out rows of a full-text index alone', async () => {
   const table = await made(50);
   const fast = async (): Promise<number> =>
