@@ -23,6 +23,30 @@ test('rows and structs in them become JSON with arrays for vectors', async () =>
   expect({ ...row }).not.toHaveProperty('toJSON');
 });
 
+test('vectors in rows have the methods of Arrow vectors and are plain typed arrays else', async () => {
+  const db = await opened();
+  const table = await db.createTable('t', [
+    { vector: [1, 2], several: [new Float32Array([3, 4])], bits: new Uint8Array([5, 6]) },
+  ]);
+  const [row] = await table.query().toArray();
+  const { vector } = row;
+  expect(JSON.stringify([vector, row.several])).toBe('[[1,2],[[3,4]]]');
+  expect(Array.from(vector.toArray())).toEqual([1, 2]);
+  expect(vector.toArray().toArray).toBeUndefined();
+  vector.toArray()[0] = 9;
+  expect([vector.get(0), vector.get(1), vector.get(2)]).toEqual([1, 2, null]);
+  expect(vector).toStrictEqual(new Float32Array([1, 2]));
+  expect(vector.constructor).toBe(Float32Array);
+  expect(vector.map((item: number) => 2 * item)).toStrictEqual(new Float32Array([2, 4]));
+  expect(Object.keys(vector)).toEqual(['0', '1']);
+  await table.add([row]);
+  const rows = await table.query().toArray();
+  expect(rows[1].vector).toEqual(vector);
+  expect((await table.vectorSearch(vector).column('vector').limit(1).toArray())[0]._distance).toBe(
+    0,
+  );
+});
+
 test('a branch of main has no parent branch, one of another names it', async () => {
   const db = await opened();
   const table = await db.createTable('t', [{ id: 1 }]);

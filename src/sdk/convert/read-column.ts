@@ -34,6 +34,7 @@ import {
 import { DirspaceError } from '../../errors.ts';
 import { decimalText, decimalWords, halfValue, MILLIS_PER_DAY } from '../../values/index.ts';
 import { ROW } from './row-prototype.ts';
+import { vectorClass } from './vector-values.ts';
 
 type Numbers = Int8Array | Int16Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
 type Anything = Numbers | Float32Array | Float64Array | BigInt64Array | BigUint64Array;
@@ -45,7 +46,7 @@ type Anything = Numbers | Float32Array | Float64Array | BigInt64Array | BigUint6
  *   unit for the finer timestamps, which a Date cannot hold, and for values beyond a Date's range;
  * - numbers for 32-bit times, bigints for 64-bit times and durations, in their own units;
  * - strings for decimals, with all digits of the scale; Uint8Array (a copy) for binaries;
- * - arrays for lists; a typed array for fixed-size lists of numbers without nulls in them;
+ * - arrays for lists; a typed array, see `vectorClass`, for fixed-size lists of numbers without nulls in them;
  * - objects as rows are for structs, a Map for maps, an object of its parts for intervals.
  */
 export function readColumn(data: Data): unknown[] {
@@ -306,7 +307,7 @@ function readFixedLists(data: Data, type: FixedSizeList): unknown[] {
     return make(data.length, (i) => items.slice(i * size, (i + 1) * size));
   }
   const values = child.values as Float32Array;
-  const Store = valueArray(item) as unknown as new (from: Float32Array) => Float32Array;
+  const Store = vectorClass(valueArray(item));
   // Fixed-size lists have no gaps, so nulls in the items may also only stand below null lists.
   const items = child.nullCount > 0 ? readColumn(child) : undefined;
   return make(data.length, (i) => {
