@@ -1,10 +1,10 @@
 /**
  * Computes date functions over whole columns of dates, or of timestamps without a time zone:
  * `fieldOfColumn` extracts fields, `numberedColumn` numbers units such as months, `truncatedColumn`
- * truncates, `movedColumn` adds intervals, and `textsOfTimes` writes each span of time once. Results
- * of up to 4,096 days are kept, because many rows fall on the same day. For other columns, and for
- * values or results that a double does not hold exactly, they return null; the callers then compute
- * value by value.
+ * truncates, and `movedColumn` adds intervals. Results of up to 4,096 days are kept,
+ * because many rows fall on the same day. For other columns, and for values or results that a
+ * double does not hold exactly, they return null; the callers then compute value by value.
+ * `timesOf` and `dayOf` are for time-texts.ts, which writes texts in the same manner.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {
@@ -20,14 +20,14 @@ import {
 const NANOS_PER_DAY = 86_400_000_000_000;
 
 /** Values of a column of dates or timestamps, and how many units of it a day has. */
-interface Times {
+export interface Times {
   readonly values: NumberArray;
   readonly perDay: number;
   readonly perUnit: number;
   readonly column: Extract<Column, { form: 'number' | 'wide' }>;
 }
 
-function timesOf(column: Column | undefined, type: DataType): Times | null {
+export function timesOf(column: Column | undefined, type: DataType): Times | null {
   if (column?.form !== 'number' && column?.form !== 'wide') return null;
   const family = familyOf(type);
   if ((family !== 'date' && family !== 'timestamp') || timeZoneOf(type) !== null) return null;
@@ -38,9 +38,9 @@ function timesOf(column: Column | undefined, type: DataType): Times | null {
 }
 
 /** Exact: the quotient of whole numbers within 2^53 never rounds to the next whole number. */
-const dayOf = (value: number, perDay: number): number => Math.floor(value / perDay);
+export const dayOf = (value: number, perDay: number): number => Math.floor(value / perDay);
 
-const SLOTS = 4_096;
+export const SLOTS = 4_096;
 
 /** Remembers what the last few thousand days gave. */
 class DayMemory {
@@ -184,67 +184,6 @@ export function movedColumn(
     }
   }
   return isSafe(out) ? numbers(type, times, out) : null;
-}
-
-/** Fewer rows than this share a text on average: then looking texts up costs more than it saves. */
-const LEAST_SHARE = 2;
-
-/**
- * Texts that depend only on the span of `nanos` nanoseconds that a time is in, counted from 1970.
- * Rows of one span share the bytes of one text. Returns null if few rows share a text.
- *
- * @param write the text of the span that begins at this time, in units of the column
- */
-export function textsOfTimes(
-  column: Column | undefined,
-  from: DataType,
-  nanos: number,
-  to: DataType,
-  write: (time: number) => string,
-): Column | null {
-  const times = timesOf(column, from);
-  if (times === null) return null;
-  const { values, perUnit } = times;
-  const step = Math.max(1, nanos / perUnit);
-  const places = new Int32Array(values.length);
-  const placeOf = new Map<number, number>();
-  const most = Math.ceil(values.length / LEAST_SHARE);
-  for (let i = 0; i < places.length; i++) {
-    const span = dayOf(values[i] as number, step);
-    let place = placeOf.get(span);
-    if (place === undefined) {
-      if (placeOf.size >= most) return null;
-      place = placeOf.size;
-      placeOf.set(span, place);
-    }
-    places[i] = place;
-  }
-  const texts = Array.from(placeOf.keys(), (span) => Buffer.from(write(span * step)));
-  const data = Buffer.concat(texts);
-  const [first, last] = [new Int32Array(texts.length), new Int32Array(texts.length)];
-  let at = 0;
-  for (const [place, text] of texts.entries()) {
-    first[place] = at;
-    at += text.length;
-    last[place] = at;
-  }
-  const { valid } = times.column;
-  const [starts, ends] = [new Int32Array(places.length), new Int32Array(places.length)];
-  for (let i = 0; i < places.length; i++) {
-    if (valid !== null && valid[i] === 0) continue;
-    starts[i] = first[places[i] as number] as number;
-    ends[i] = last[places[i] as number] as number;
-  }
-  return {
-    form: 'bytes',
-    type: to,
-    length: places.length,
-    data,
-    starts,
-    ends,
-    dense: false,
-    valid,
-  };
 }
 
 /** Whether each is a whole number that a double holds exactly. */

@@ -16,8 +16,8 @@ import {
   toWallClock,
 } from '../../values/index.ts';
 import { clockZoneOf, nanosPerUnit, type RowFunction, type Value } from '../typed/index.ts';
-import { textsOfTimes } from './date-columns.ts';
 import { quicker, strict } from './rows.ts';
+import { TimeTexts } from './time-texts.ts';
 
 /** No letter writes more. */
 const MOST_OF_PART = 40;
@@ -61,11 +61,9 @@ export function writtenBy(format: TimeFormat, type: DataType): RowFunction {
     return textOf(value);
   });
   if (span === 1) return byValue;
+  const texts = new TimeTexts(type, span, textOf);
   return quicker(byValue, ([column], whole) =>
-    textsOfTimes(column, type, span, whole.type, (time) => {
-      whole.memory.text(most);
-      return textOf(time);
-    }),
+    texts.column(column, whole.type, () => whole.memory.text(most)),
   );
 }
 

@@ -1,0 +1,91 @@
+/**
+ * `TimeTexts` writes dates, or timestamps without a time zone, as texts that are the same for every
+ * time within a span, such as a day. The texts of the last few thousand spans are kept, and rows of
+ * one span share the bytes of their text. Returns null for other columns.
+ */
+import type { DataType } from '../../arrow/index.ts';
+import type { BytesColumn, Column } from '../typed/index.ts';
+import { dayOf, SLOTS, timesOf } from './date-columns.ts';
+
+/** Texts of more bytes than this are forgotten before the next column. */
+const KEPT_BYTES = 1 << 18;
+
+const encoder = new TextEncoder();
+
+export class TimeTexts {
+  readonly #type: DataType;
+  readonly #nanos: number;
+  readonly #write: (time: number) => string;
+  /** Of each slot: the span whose text it has, and where that is in the bytes. */
+  readonly #spans = new Float64Array(SLOTS).fill(Number.NaN);
+  readonly #first = new Int32Array(SLOTS);
+  readonly #last = new Int32Array(SLOTS);
+  #bytes: Uint8Array = new Uint8Array(1 << 12);
+  #length = 0;
+
+  /**
+   * @param type of the times
+   * @param nanos nanoseconds of a span, counted from 1970
+   * @param write the text of the span that begins at a time, in units of the type
+   */
+  constructor(type: DataType, nanos: number, write: (time: number) => string) {
+    this.#type = type;
+    this.#nanos = nanos;
+    this.#write = write;
+  }
+
+  /** @param taken called before each text that is made */
+  column(column: Column | undefined, to: DataType, taken: () => void): BytesColumn | null {
+    const times = timesOf(column, this.#type);
+    if (times === null) return null;
+    const { values, perUnit } = times;
+    const { valid } = times.column;
+    const step = Math.max(1, this.#nanos / perUnit);
+    if (this.#length > KEPT_BYTES) this.#forget();
+    const [starts, ends] = [new Int32Array(values.length), new Int32Array(values.length)];
+    for (let i = 0; i < starts.length; i++) {
+      if (valid !== null && valid[i] === 0) continue;
+      const span = dayOf(values[i] as number, step);
+      const slot = span & (SLOTS - 1);
+      if (this.#spans[slot] !== span) {
+        taken();
+        this.#add(slot, span, step);
+      }
+      starts[i] = this.#first[slot] as number;
+      ends[i] = this.#last[slot] as number;
+    }
+    const data = this.#bytes;
+    return {
+      form: 'bytes',
+      type: to,
+      length: starts.length,
+      data,
+      starts,
+      ends,
+      dense: false,
+      valid,
+    };
+  }
+
+  #add(slot: number, span: number, step: number): void {
+    const text = this.#write(span * step);
+    // A unit of UTF-16 has at most three bytes of UTF-8.
+    if (this.#length + 3 * text.length > this.#bytes.length) {
+      const more = new Uint8Array(2 * this.#bytes.length + 3 * text.length);
+      more.set(this.#bytes.subarray(0, this.#length));
+      this.#bytes = more;
+    }
+    const { written } = encoder.encodeInto(text, this.#bytes.subarray(this.#length));
+    this.#spans[slot] = span;
+    this.#first[slot] = this.#length;
+    this.#length += written;
+    this.#last[slot] = this.#length;
+  }
+
+  /** Earlier columns keep their bytes. */
+  #forget(): void {
+    this.#bytes = new Uint8Array(1 << 12);
+    this.#length = 0;
+    this.#spans.fill(Number.NaN);
+  }
+}
