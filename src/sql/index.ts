@@ -26,7 +26,7 @@ export {
   type RowNumbers,
   type StatisticsLookup,
 } from './expression.ts';
-export type { FunctionSignature, UserFunction } from './functions/index.ts';
+export { type FunctionSignature, moveInstant, type UserFunction } from './functions/index.ts';
 export {
   dictionaryParts,
   dictionaryRows,

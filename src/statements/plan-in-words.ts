@@ -123,6 +123,10 @@ function words(plan: Plan, textOf: TextOf): string {
       return `At most one row of (${plan.text}) for each`;
     case 'repeat':
       return `Repeat each row ${textOf(plan.times)} times`;
+    case 'expand':
+      return plan.of === 'list'
+        ? `Each row for every item of ${plan.args.map(textOf).join(', ')}`
+        : `Each row for every value from ${plan.args.map(textOf).join(', ')}`;
     case 'recursive':
       return `Rounds of ${plan.name}: the first rows, then what comes of those before`;
     case 'working':

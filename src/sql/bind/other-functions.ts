@@ -22,6 +22,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   ...entries("strftime(x, '%Y-%m-%d')", ['to_char', 'date_format']),
   ...entries('CAST(x AS text)', ['tostring']),
   ...entries("time + INTERVAL '1 day'", ['date_add', 'dateadd', 'date_sub']),
+  ...entries('FROM .., unnest(x) AS u(item)', ['unnest', 'explode', 'flatten']),
+  ...entries('FROM generate_series(1, 10) AS s(n)', ['generate_series', 'sequence']),
   ...entries("a literal, such as TIMESTAMP '2026-01-31 12:00'", ['now', 'getdate', 'today']),
 };
 

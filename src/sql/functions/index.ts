@@ -13,7 +13,7 @@ export {
   truncateTo,
 } from './dates.ts';
 export { levenshtein } from './distances.ts';
-export { moveDate, moveTimestamp, negateInterval, sumIntervals } from './intervals.ts';
+export { moveDate, moveInstant, moveTimestamp, negateInterval, sumIntervals } from './intervals.ts';
 export { LIST_FUNCTIONS, quantified } from './lists.ts';
 export { EXTREME_FUNCTIONS, NUMBER_FUNCTIONS } from './numbers.ts';
 export { compileRegexp, REGEXP_FUNCTIONS } from './regexp.ts';

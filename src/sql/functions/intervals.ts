@@ -23,7 +23,7 @@ function outOfRange(what: string): never {
 }
 
 /** Moves an instant by clocks of `zone` for months and days, by elapsed time for the rest. */
-function moveInstant(value: bigint, step: IntervalValue, type: DataType): bigint {
+export function moveInstant(value: bigint, step: IntervalValue, type: DataType): bigint {
   const perSecond = unitsPerSecond(timeUnitOf(type));
   let moved = value;
   if (step.months !== 0 || step.days !== 0) {

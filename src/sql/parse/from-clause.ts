@@ -1,10 +1,11 @@
 /**
  * `FromParser` parses the FROM clauses of one statement. `joined` parses one of the items that
- * commas separate: a table with its version and alias, a query in parentheses, or joins of these.
- * Unsupported forms, such as LATERAL, and more than 32 tables in a statement throw InvalidInput.
+ * commas separate: a table with its version and alias, a query in parentheses, a function that gives
+ * rows, or joins of these. Unsupported forms, such as LATERAL queries, and more than 32 tables in a statement throw InvalidInput.
  * `QueryParser` is the part of the statement's parser that it calls.
  */
 
+import { parseArguments } from './calls.ts';
 import type { Parser } from './parser.ts';
 import { refuse } from './sql-error.ts';
 import type { JoinKind, Statement, TableReference, TimeTravel } from './statement-tree.ts';
@@ -16,6 +17,9 @@ const MAX_TABLES = 32;
 
 /** Words that a query in parentheses, which is a part of another, is followed by. */
 const GOES_ON = new Set(['union', 'except', 'intersect', 'order', 'limit', 'offset', 'fetch']);
+
+/** Functions that give rows. */
+const TABLE_FUNCTIONS: ReadonlySet<string> = new Set(['unnest', 'generate_series', 'range']);
 
 /** What the parser of the statement reads for it. */
 export interface QueryParser {
@@ -116,7 +120,10 @@ export class FromParser {
     const parser = this.#parser;
     const tokens = this.#tokens;
     const at = tokens.start;
-    if (tokens.word === 'lateral') refuse(at, 'LATERAL is not supported');
+    const isLateral = parser.took('lateral');
+    if (isLateral && parser.isMark('(')) {
+      refuse(at, 'LATERAL is supported before unnest, generate_series and range alone');
+    }
     if (parser.isMark('(')) {
       const isQuery = this.#opensQuery();
       tokens.next();
@@ -144,7 +151,7 @@ export class FromParser {
     if (tokens.kind === OPERATOR && tokens.text === '/') {
       parser.refuseToken('namespaces and tables are joined by dots here');
     }
-    if (parser.isMark('(')) refuse(at, `The function ${path.join('.')} gives no table here`);
+    if (parser.isMark('(')) return this.#function(path, at);
     const before = this.#travel();
     const alias = this.#alias();
     if (before === undefined && alias.alias?.toLowerCase() === 'version' && tokens.word === 'as') {
@@ -162,6 +169,25 @@ export class FromParser {
       ...alias,
       at,
     };
+  }
+
+  /** A function that gives rows: the cursor is on its parenthesis. */
+  #function(path: readonly string[], at: number): TableReference {
+    const parser = this.#parser;
+    const name = (path.at(-1) ?? '').toLowerCase();
+    if (path.length > 1 || !TABLE_FUNCTIONS.has(name)) {
+      refuse(
+        at,
+        `The function ${path.join('.')} gives no rows; ${[...TABLE_FUNCTIONS].join(', ')} do`,
+      );
+    }
+    const open = this.#tokens.start;
+    this.#tokens.next();
+    const args = parser.isMark(')') ? [] : parseArguments(parser, name, at);
+    parser.close(')', '(', open);
+    const numbered = parser.took('with');
+    if (numbered) parser.takeWord('ordinality');
+    return { kind: 'function', name, args, numbered, ...this.#alias(), at };
   }
 
   /**

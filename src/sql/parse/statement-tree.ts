@@ -94,6 +94,16 @@ export type TableReference =
       readonly columns: readonly string[];
     })
   | (Located & {
+      /** A function that gives rows, of the tables before it in FROM. */
+      readonly kind: 'function';
+      readonly name: string;
+      readonly args: readonly Expression[];
+      readonly alias?: string;
+      readonly columns: readonly string[];
+      /** WITH ORDINALITY: a column more that numbers the rows from 1 on. */
+      readonly numbered: boolean;
+    })
+  | (Located & {
       readonly kind: 'join';
       readonly join: JoinKind;
       readonly left: TableReference;

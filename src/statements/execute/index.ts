@@ -6,6 +6,7 @@
  */
 
 import { isHalf, type Plan, rowsOf } from '../steps/index.ts';
+import { expandedRows } from './expand.ts';
 import { groupedRows } from './group.ts';
 import { joinedRows } from './join.ts';
 import { markedRows } from './mark.ts';
@@ -72,6 +73,8 @@ export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation 
       return checkedRows(relationOf(plan.input, work), plan);
     case 'repeat':
       return repeatedRows(relationOf(plan.input, work), plan, work);
+    case 'expand':
+      return expandedRows(relationOf(plan.input, work), plan, work);
     case 'recursive':
       return recursiveRows(plan, work, relationOf);
     case 'working':

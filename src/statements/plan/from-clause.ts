@@ -9,6 +9,7 @@ import { type Expression, refuse, type TableReference } from '../../sql/index.ts
 import {
   columnTree,
   conjuncts,
+  filtered,
   isHalf,
   joinOf,
   type Plan,
@@ -18,6 +19,7 @@ import {
 } from '../steps/index.ts';
 import { type PlannedQuery, type Planner, tableLabel } from './planner.ts';
 import { type MergedColumn, Scope, type ScopeColumn } from './scope.ts';
+import { type FunctionReference, plannedFunction, readsColumns } from './table-functions.ts';
 
 export interface PlannedTables {
   readonly plan: Plan;
@@ -34,18 +36,37 @@ export function plannedTables(
 }
 
 function crossed(planner: Planner, references: readonly TableReference[]): PlannedTables {
-  const [first, ...more] = references.map((reference) => plannedTable(planner, reference));
-  if (first === undefined) {
-    const schema = new Schema([]);
-    return { plan: { kind: 'values', rows: [[]], schema }, scope: new Scope([]) };
-  }
+  const [first, ...more] = references;
+  if (first === undefined) return oneRow();
   return more.reduce(
-    (left, right) => ({
-      plan: joinOf('inner', left.plan, right.plan, []),
-      scope: bothScopes(left.scope, right.scope),
-    }),
-    first,
+    (left, reference) => {
+      if (reference.kind === 'function' && readsColumns(reference)) {
+        return expanded(planner, left, reference);
+      }
+      const right = plannedTable(planner, reference);
+      return {
+        plan: joinOf('inner', left.plan, right.plan, []),
+        scope: bothScopes(left.scope, right.scope),
+      };
+    },
+    plannedTable(planner, first),
   );
+}
+
+function oneRow(): PlannedTables {
+  const schema = new Schema([]);
+  return { plan: { kind: 'values', rows: [[]], schema }, scope: new Scope([]) };
+}
+
+/** Each row of the left side with every row that a function gives for it. */
+function expanded(
+  planner: Planner,
+  left: PlannedTables,
+  reference: FunctionReference,
+  keepsRows = false,
+): PlannedTables {
+  const { plan, scope } = plannedFunction(planner, reference, left, keepsRows);
+  return { plan, scope: bothScopes(left.scope, scope) };
 }
 
 /** @throws InvalidInput where one alias stands for two tables */
@@ -80,6 +101,8 @@ function plannedTable(planner: Planner, reference: TableReference): PlannedTable
       const path = reference.alias === undefined ? [] : [reference.alias];
       return derived(planner, query, path, reference.columns, reference.at);
     }
+    case 'function':
+      return plannedFunction(planner, reference, oneRow());
     case 'join':
       return plannedJoin(planner, reference);
   }
@@ -167,11 +190,35 @@ function commonNames(left: Scope, right: Scope): string[] {
   return [...new Set(ours.filter((name) => known.has(name.toLowerCase())))];
 }
 
+/** A join with a function of the left side: inner with any condition, LEFT with one that is true. */
+function joinedFunction(
+  planner: Planner,
+  left: PlannedTables,
+  right: FunctionReference,
+  { join, on, using, natural, at }: Extract<TableReference, { kind: 'join' }>,
+): PlannedTables {
+  const isTrue = on === undefined || (on.kind === 'boolean' && on.value);
+  const isInner = join === 'inner' || join === 'cross';
+  if (using !== undefined || natural === true || !(isInner || (join === 'left' && isTrue))) {
+    refuse(
+      at,
+      `${right.name}(..) of columns is joined by CROSS JOIN, JOIN .. ON or LEFT JOIN .. ON true`,
+    );
+  }
+  const both = expanded(planner, left, right, join === 'left');
+  if (isTrue || on === undefined) return both;
+  const condition = planner.resolvedRow(on, both.scope.within(planner.around), 'ON');
+  return { plan: filtered(both.plan, condition), scope: both.scope };
+}
+
 function plannedJoin(
   planner: Planner,
   reference: Extract<TableReference, { kind: 'join' }>,
 ): PlannedTables {
   const left = plannedTable(planner, reference.left);
+  if (reference.right.kind === 'function' && readsColumns(reference.right)) {
+    return joinedFunction(planner, left, reference.right, reference);
+  }
   const right = plannedTable(planner, reference.right);
   const both = bothScopes(left.scope, right.scope);
   const { join, on, natural, at } = reference;

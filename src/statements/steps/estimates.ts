@@ -12,6 +12,9 @@ const SHARE = 0.3;
 const OF_EQUATION = 0.02;
 /** Rounds that a recursive query is taken to have, and the rows of one. */
 const ROUNDS = 100;
+/** Items that a list is taken to have, and values of a series. */
+const ITEMS = 5;
+const VALUES = 1000;
 
 export function rowsOf(plan: Plan): number {
   switch (plan.kind) {
@@ -46,6 +49,8 @@ export function rowsOf(plan: Plan): number {
       return rowsOf(plan.base) * ROUNDS;
     case 'working':
       return ROUNDS;
+    case 'expand':
+      return rowsOf(plan.input) * (plan.of === 'list' ? ITEMS : VALUES);
     default:
       return rowsOf(plan.input);
   }

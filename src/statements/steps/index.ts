@@ -13,6 +13,7 @@ export { comparableKeys, isWithin, joinOf, keyOf } from './joins.ts';
 export { castOf, castUnlessSame, commonKeyType, MOST_DIGITS } from './key-types.ts';
 export type {
   CheckedStep,
+  ExpandStep,
   GroupStep,
   JoinStep,
   MarkStep,

@@ -180,6 +180,23 @@ export interface RepeatStep extends Step {
   readonly times: Expression;
 }
 
+/** Each row once for every item of a list, or every value of a series, that it has. */
+export interface ExpandStep extends Step {
+  readonly kind: 'expand';
+  readonly input: Plan;
+  readonly of: 'list' | 'numbers' | 'times';
+  /** A list; or the start, the end and the step of a series. */
+  readonly args: readonly Expression[];
+  /** Whether the end of a series is a value of it. */
+  readonly isWithEnd: boolean;
+  /** Whether a row without items is given once, with nulls. */
+  readonly keepsRows: boolean;
+  /** The column of the items, and that of their numbers from 1 on. */
+  readonly item: string;
+  readonly number?: string;
+  readonly at?: number | undefined;
+}
+
 /** Rows that the statement itself writes down. */
 export interface ValuesStep extends Step {
   readonly kind: 'values';
@@ -223,6 +240,7 @@ export type Plan =
   | SingleStep
   | CheckedStep
   | RepeatStep
+  | ExpandStep
   | RecursiveStep
   | WorkingStep
   | ValuesStep;

@@ -101,6 +101,14 @@ export function pruned(plan: Plan, wanted: ReadonlySet<string>): Plan {
       const schema = new Schema(plan.schema.fields.filter(({ name }) => wanted.has(name)));
       return { ...plan, input, schema };
     }
+    case 'expand': {
+      const input = pruned(plan.input, union(wanted, columnsIn(plan.args)));
+      const own = new Set([plan.item, plan.number]);
+      const schema = new Schema(
+        plan.schema.fields.filter(({ name }) => wanted.has(name) || own.has(name)),
+      );
+      return { ...plan, input, schema };
+    }
     case 'recursive': {
       const [base, step] = [plan.base, plan.step].map((input) => pruned(input, namesOf(input)));
       return { ...plan, base: base as Plan, step: step as Plan };

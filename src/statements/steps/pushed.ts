@@ -48,6 +48,11 @@ export function pushed(plan: Plan, terms: readonly Expression[]): Plan {
       const [through, above] = parted(terms, (term) => (isTyped(term) ? term : undefined));
       return kept({ ...plan, inputs: plan.inputs.map((input) => pushed(input, through)) }, above);
     }
+    case 'expand': {
+      const names = namesOf(plan.input);
+      const [through, above] = parted(terms, (term) => (isWithin(term, names) ? term : undefined));
+      return kept({ ...plan, input: pushed(plan.input, through) }, above);
+    }
     case 'mark': {
       const names = namesOf(plan.left);
       const [through, above] = parted(terms, (term) => (isWithin(term, names) ? term : undefined));
