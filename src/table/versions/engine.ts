@@ -80,7 +80,10 @@ export interface Limits {
   /** A fragment is cut when it reaches either. */
   readonly fragmentRows: number;
   readonly fragmentBytes: number;
-  /** A smaller fragment is written anew where columns of it change, and gets no overlay. */
+  /**
+   * Rows of smaller fragments are moved where columns of them are updated, and get no overlay. One
+   * of an eighth is written anew where columns are added or filled.
+   */
   readonly overlayBytes: number;
   /** Tables of fewer rows are scanned whatever indexes they have. */
   readonly indexedRows: number;

@@ -126,9 +126,15 @@ export const inPlace = (engine: Engine): Engine => ({
   },
 });
 
-/** Whether columns of a fragment are written to a file of their own. */
-export const takesOverlay = ({ limits }: Engine, entry: FragmentEntry): boolean =>
-  entry.bytes >= limits.overlayBytes && (entry.overlays?.length ?? 0) < MOST_OVERLAYS;
+/** Whether columns of a fragment of at least so many bytes are written to a file of their own. */
+export const takesOverlay = ({ bytes, overlays }: FragmentEntry, least: number): boolean =>
+  bytes >= least && (overlays?.length ?? 0) < MOST_OVERLAYS;
+
+/**
+ * A fragment that would be written anew by itself takes an overlay where it is so much smaller than
+ * one whose rows would be moved, together with those of others.
+ */
+const SMALLER = 8;
 
 /** Writes fragments with more columns; what an attempt wrote serves the next where it can. */
 export class FragmentRewriter {
@@ -195,6 +201,7 @@ export class FragmentRewriter {
     };
     const written = every.filter((at) => computed.has(at) || retyped.has(tree[at]?.id ?? -1));
     const changed = new WiderColumns(base, tree, assignments, plan, written, retyped);
+    const least = this.#engine.limits.overlayBytes / SMALLER;
     let position = 0;
     let values = 0;
     for (const entry of await base.fragments()) {
@@ -206,7 +213,7 @@ export class FragmentRewriter {
       const key = fileIds(entry).join();
       // A filter by the places of rows may choose as many others on a newer version.
       if (!areSame(this.#written.get(key)?.offsets, offsets)) await this.#remove([key]);
-      const columns = takesOverlay(this.#engine, entry) ? changed : wholeOf(entry);
+      const columns = takesOverlay(entry, least) ? changed : wholeOf(entry);
       const made =
         this.#written.get(key) ??
         (await this.#write(base, columns, columns === changed, { entry, offsets, first }));

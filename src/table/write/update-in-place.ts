@@ -71,7 +71,7 @@ export async function updateInPlace(
     assignments.flatMap(({ place }) => (place.chain.length === 1 ? [leafOf(place).id] : [])),
   );
   const mayTake = (entry: FragmentEntry): boolean =>
-    takesOverlay(engine, entry) &&
+    takesOverlay(entry, engine.limits.overlayBytes) &&
     tops.every((field) => holdsNoNulls(base, entry, field) && !mayGetNulls(entry, field));
   const isOpen = isOpenForLance(base);
   /** Lance has no form for null structs beside others: rows that are moved are kept apart. */

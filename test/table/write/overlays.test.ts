@@ -90,6 +90,26 @@ test('a computed column lies beside its fragment, which stays as it is', async (
   expect((await catalog.verify({})).problems).toEqual([]);
 });
 
+test.each([
+  [40, 0],
+  [900, 1],
+])(
+  'of %d rows of 60 bytes %d gets an overlay where a column is added, none where one is updated',
+  async (count, overlays) => {
+    const fs = memoryFs();
+    const catalog = await openDirectoryNamespace({ root: '/c', fs, durability: 'relaxed' });
+    await create(catalog, count);
+    expect(manifestOf(fs).fragments[0]?.bytes).toBeLessThan(1 << 18);
+    await catalog.updateTable({ id, updates: [['x', 'x + 1']] });
+    expect(overlaysOf(fs)).toEqual([0]);
+    await catalog.alterTableAddColumns({ id, new_columns: [{ name: 'y', expression: 'x * 2' }] });
+    expect(overlaysOf(fs)).toEqual([overlays]);
+    expect((await read(catalog)).map(({ y }) => y)).toEqual(
+      rowsFrom(0, count).map(({ x }) => (x === null ? null : (x + 1) * 2)),
+    );
+  },
+);
+
 test.each([0, 1 << 30])(
   'columns with values beside new ones of nulls, with overlays from %d bytes on',
   async (overlayBytes) => {
