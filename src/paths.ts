@@ -323,7 +323,7 @@ export function encodeRef(name: string): string {
   if (!REF_NAME.test(name)) {
     throw new DirspaceError(
       'InvalidInput',
-      `The name ${JSON.stringify(name.slice(0, 80))} is not allowed for a tag or branch: use 1 to 200 letters, digits, "_", "-" or ".", not starting with a period.`,
+      `The name ${JSON.stringify(name.slice(0, 80))} is not allowed for a tag or branch: use a non-empty name of at most 200 letters, digits, "_", "-" or ".", not starting with a period.`,
     );
   }
   return name.replace(/[A-Z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);

@@ -276,7 +276,7 @@ describe('tags and branches', () => {
     '%j is refused',
     (name) => {
       expect(outcome(() => paths.encodeRef(name))).toBe(
-        `InvalidInput: The name ${JSON.stringify(name.slice(0, 80))} is not allowed for a tag or branch: use 1 to 200 letters, digits, "_", "-" or ".", not starting with a period.`,
+        `InvalidInput: The name ${JSON.stringify(name.slice(0, 80))} is not allowed for a tag or branch: use a non-empty name of at most 200 letters, digits, "_", "-" or ".", not starting with a period.`,
       );
     },
   );

@@ -106,7 +106,9 @@ test('vectors that come with the data are kept, and need no function', async () 
     [7, 7],
   ]);
   await expect(table.add([{ text: 'c' }])).rejects.toThrow('"lengths"');
-  await expect(table.search('c').toArray()).rejects.toThrow('was not found in the registry');
+  await expect(table.search('c').toArray()).rejects.toThrow(
+    'Function "lengths" not found in registry',
+  );
   expect(await table.countRows()).toBe(2);
 });
 
@@ -227,7 +229,7 @@ describe('the registry', () => {
     const made = new Lengths({ secret: '$var:key', scale: '$var:none:4:2' as never });
     expect(JSON.stringify(made)).toBe('{"secret":"$var:key","scale":"$var:none:4:2"}');
     expect(() => new Lengths({ secret: 'raw' })).toThrow('sensitive');
-    expect(() => new Lengths({ secret: '$var:missing' })).toThrow('"missing" was not found');
+    expect(() => new Lengths({ secret: '$var:missing' })).toThrow('Variable "missing" not found');
     expect(() => registry.setVar('a:b', 'c')).toThrow('colon');
     expect([registry.getVar('key'), registry.getVar('missing')]).toEqual(['secret', undefined]);
   });

@@ -1,6 +1,6 @@
 /** Rows, schemas and messages behave as programs written for LanceDB's SDK expect. */
 import { expect, test, vi } from 'vitest';
-import { connect } from '../../src/sdk/connect.ts';
+import { connect, connectNamespace } from '../../src/sdk/connect.ts';
 import type { Connection } from '../../src/sdk/connection.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
 
@@ -144,8 +144,24 @@ test('messages have the words that programs look for', async () => {
   await expect(branches.create('b')).rejects.toThrow('already exists');
   await db.createNamespace(['ns']);
   await expect(db.createNamespace(['ns'])).rejects.toThrow('already exists');
+  expect(() => table.takeRowIds([1.5])).toThrow('Row id must be an integer (or bigint)');
+  for (const id of [-1, -1n]) {
+    expect(() => table.takeRowIds([id])).toThrow('Row id cannot be negative');
+  }
+  expect(() => table.takeRowIds([2 ** 53])).toThrow('Row id is too large for number; use bigint');
+  expect(() => table.takeRowIds([1n << 64n])).toThrow(
+    'Row id is too large: it has at most 64 bits',
+  );
+  await expect(table.search('a', 'vector').toArray()).rejects.toThrow(
+    'No embedding functions are defined in the table',
+  );
+  await expect(table.tokenize('a', {} as never)).rejects.toThrow('Specify exactly one');
+  await expect(branches.create('')).rejects.toThrow('non-empty');
+  await expect(connectNamespace('', {})).rejects.toThrow('implName must be a non-empty string');
   await table.checkout(1);
-  await expect(table.add([{ id: 2 }])).rejects.toThrow('cannot be modified');
+  await expect(table.add([{ id: 2 }])).rejects.toThrow(
+    'table cannot be modified when a specific version is checked out',
+  );
   table.close();
   await expect(table.countRows()).rejects.toThrow('Table t is closed');
   await db.close();

@@ -58,7 +58,7 @@ export class EmbeddingFunctionRegistry {
       if (!this.#functions.has(name)) return this.setBuiltIn(name, ctor);
       throw new DirspaceError(
         'InvalidInput',
-        `An embedding function with the name ${JSON.stringify(name)} already exists.`,
+        `Embedding function with alias ${JSON.stringify(name)} already exists.`,
         { details: { name } },
       );
     };
@@ -113,7 +113,7 @@ export class EmbeddingFunctionRegistry {
     const names = [...this.#functions.keys()];
     throw new DirspaceError(
       'InvalidInput',
-      `The embedding function ${JSON.stringify(name)}, which the table names, was not found in the registry: register it first, as register(${JSON.stringify(name)})(Class).${suggestion(name, names)}`,
+      `Function ${JSON.stringify(name)} not found in registry. The table makes its vectors by this embedding function: register it first, as register(${JSON.stringify(name)})(Class).${suggestion(name, names)}`,
       { details: { name } },
     );
   }

@@ -28,7 +28,7 @@ export function variable(reference: string): string {
   if (value !== undefined) return value;
   throw new DirspaceError(
     'InvalidInput',
-    `The variable ${JSON.stringify(name)} was not found: set it with getRegistry().setVar(${JSON.stringify(name)}, value).`,
+    `Variable ${JSON.stringify(name)} not found: set it with getRegistry().setVar(${JSON.stringify(name)}, value).`,
     { details: { variable: name } },
   );
 }

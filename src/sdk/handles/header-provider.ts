@@ -81,7 +81,7 @@ export class OAuthHeaderProvider extends HeaderProvider {
     const asked = systemEnv.now();
     const answer = await this.#fetchToken();
     if (typeof answer?.accessToken !== 'string' || answer.accessToken === '') {
-      throw new DirspaceError('Unauthenticated', 'The token fetcher answered no accessToken.');
+      throw new DirspaceError('Unauthenticated', "Token fetcher did not return 'accessToken'.");
     }
     this.#token = answer.accessToken;
     const { expiresIn } = answer;

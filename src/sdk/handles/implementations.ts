@@ -69,7 +69,7 @@ export async function openNamespace(
     const known = implementationNames();
     throw new DirspaceError(
       'InvalidInput',
-      `There is no implementation ${JSON.stringify(name)}; there is ${known.join(', ')}.${suggestion(String(name), known)}`,
+      `${name === '' ? 'implName must be a non-empty string' : `There is no implementation ${JSON.stringify(name)}`}; there is ${known.join(', ')}.${suggestion(String(name), known)}`,
       { details: { known } },
     );
   }

@@ -147,7 +147,7 @@ export async function fetchBlobs(
 ): Promise<Blobs> {
   from.reading(options);
   const sql = quotedPath(blobPath((await from.schema(options)).fields, column));
-  const ids = rowNumbers(rowIds, 'row id');
+  const ids = rowNumbers(rowIds, 'Row id');
   const found = await blobsOf({ target: from.target, column, sql }, ids, {}, options);
   return found.map((one) => one?.bytes ?? null);
 }
@@ -211,7 +211,7 @@ export async function fetchBlobFiles(
 ): Promise<BlobFiles> {
   from.reading(options);
   const sql = quotedPath(blobPath((await from.schema(options)).fields, column));
-  const ids = rowNumbers(rowIds, 'row id');
+  const ids = rowNumbers(rowIds, 'Row id');
   if (ids.length === 0) return [];
   const target = { ...from.target, version: await from.version(options) };
   const asked = { target, column, sql };

@@ -11,7 +11,6 @@ import type { AnyRow } from '../convert/index.ts';
 import { atVersion, defined, ownOr, showKind, type TableTarget } from '../handles/index.ts';
 import { pickRows } from './pick-rows.ts';
 import { type AnalyzePlanDistributedMetrics, QueryBase } from './query-base.ts';
-import { checkCount } from './runnable-query.ts';
 
 /** Rows named one by one: in the order asked for, repeats kept; those that are not there left out. */
 export class TakeQuery<RowType = AnyRow> extends QueryBase<RowType> {
@@ -87,12 +86,26 @@ export function rowNumbers(values: readonly (bigint | number)[], name: string): 
   if (!Array.isArray(values)) {
     throw new DirspaceError(
       'InvalidInput',
-      `Rows are named by an array of integers >= 0, such as [0, 2]; the ${name} was given as ${showKind(values)}.`,
+      `Rows are named by an array of integers >= 0, such as [0, 2]; the ${name.toLowerCase()} was given as ${showKind(values)}.`,
     );
   }
-  return values.map((value) => {
-    if (typeof value === 'bigint' && value >= 0n && value < 1n << 64n) return value;
-    if (typeof value === 'number') return BigInt(checkCount(name, value));
-    throw new DirspaceError('InvalidInput', `${name} has ${String(value)}; give integers >= 0.`);
-  });
+  return values.map((value) => rowNumber(value, name));
+}
+
+/** Programs search for the words of these errors, which are LanceDB's. */
+function rowNumber(value: unknown, name: string): bigint {
+  const refuse = (why: string): never => {
+    throw new DirspaceError('InvalidInput', `${name} ${why}; it is ${String(value)}.`);
+  };
+  if (typeof value === 'bigint') {
+    if (value < 0n) refuse('cannot be negative');
+    if (value >= 1n << 64n) refuse('is too large: it has at most 64 bits');
+    return value;
+  }
+  if (typeof value !== 'number' || !Number.isInteger(value)) {
+    return refuse('must be an integer (or bigint)');
+  }
+  if (value < 0) refuse('cannot be negative');
+  if (!Number.isSafeInteger(value)) refuse('is too large for number; use bigint instead');
+  return BigInt(value);
 }

@@ -109,7 +109,7 @@ export class TablePosition {
     if (pinned === undefined) return this.#newest;
     throw new DirspaceError(
       'InvalidInput',
-      `${this.display()} cannot be modified while that version is checked out: call checkoutLatest() to write to the newest version, or restore() to make this one the newest.`,
+      `${this.display()}: table cannot be modified when a specific version is checked out. Call checkoutLatest() to write to the newest version, or restore() to make this one the newest.`,
       { details: { id: pinned.id, version: pinned.version } },
     );
   }

@@ -96,7 +96,7 @@ export class RowChanges {
     options?: CallOptions,
   ): Promise<DeleteResult> {
     const target = this.#at.writable(options);
-    const row_ids = rowNumbers(rowIds, 'row id');
+    const row_ids = rowNumbers(rowIds, 'Row id');
     const { catalog } = this.#at.home;
     const own = catalog.deleteRows?.({ ...onBranch(target), row_ids }, options);
     return ownOr(own?.then(deleteResult), () => {

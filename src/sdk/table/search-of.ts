@@ -57,6 +57,6 @@ function requiredVector(found: Awaited<ReturnType<typeof queryVector>>): Vector 
   if (found !== undefined) return Array.from(found.vector);
   throw new DirspaceError(
     'InvalidInput',
-    'The table has no embedding function that makes a vector of a text. Give a vector, or search with queryType "fts".',
+    'No embedding functions are defined in the table, so no vector can be made of a text. Give a vector, or search with queryType "fts".',
   );
 }

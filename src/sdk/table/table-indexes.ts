@@ -252,7 +252,7 @@ export class TableIndexes {
     const { column, indexName } = given;
     if ((column === undefined) === (indexName === undefined)) {
       const message =
-        'tokenize takes the column or the indexName of a full-text index, one of them.';
+        'tokenize takes the column or the indexName of a full-text index. Specify exactly one.';
       throw new DirspaceError('InvalidInput', message, { details: { member: 'column' } });
     }
     const found = (await this.list(options)).find(({ name, columns, indexType }) =>

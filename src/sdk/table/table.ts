@@ -211,13 +211,13 @@ export class Table<RowType = AnyRow> extends WithoutLsm implements Disposable, A
   /** The rows at these positions of this version, counted from 0. */
   takeOffsets(offsets: RowIds): TakeQuery<RowType> {
     this.#at.lifetime.enter();
-    return new TakeQuery(this.#at.target, '_rowoffset', rowNumbers(offsets, 'offset'));
+    return new TakeQuery(this.#at.target, '_rowoffset', rowNumbers(offsets, 'Offset'));
   }
 
   /** The rows with these `_rowid` values. */
   takeRowIds(rowIds: RowIds): TakeQuery<RowType> {
     this.#at.lifetime.enter();
-    return new TakeQuery(this.#at.target, '_rowid', rowNumbers(rowIds, 'row id'));
+    return new TakeQuery(this.#at.target, '_rowid', rowNumbers(rowIds, 'Row id'));
   }
 
   /** The columns of blobs, and members of structs as paths with dots. */
