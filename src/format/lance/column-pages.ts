@@ -62,7 +62,8 @@ export interface PendingPage {
 /** The values of one dictionary, which stand in one message of the file. */
 export interface DictionaryValues {
   readonly rows: number;
-  readonly nulls: number;
+  /** The place of the first null value. */
+  readonly nullAt: number | undefined;
   readonly ends: FileRange;
   readonly bytes: FileRange;
   /** The ends of the values and of one null behind them, nulls marked by addition. */
@@ -85,12 +86,18 @@ export function dictionaryValues(values: StoredColumn, offset: number): Dictiona
   ends[rows] = BigInt(bytes.bytes) + BigInt(addition);
   return {
     rows,
-    nulls,
+    nullAt: nulls > 0 ? firstNull(validity, rows) : undefined,
     ends: withoutFirst(offsets, false, rows),
     bytes,
     endsWithNulls: bytesOf(ends),
   };
 }
+
+const firstNull = ({ content }: Content, rows: number): number | undefined => {
+  for (let row = 0; row < rows; row++)
+    if (content !== undefined && !getBit(content, row)) return row;
+  return undefined;
+};
 
 /** Adds the pages of one batch to those of the batches before. */
 export class BatchPages {
@@ -243,25 +250,21 @@ export class BatchPages {
     this.#add(rows, (dictionaries) => {
       const values = dictionaries.get(type.id) as DictionaryValues;
       if (copy !== undefined && valid !== undefined) {
-        if (values.rows >= 2 ** (width * 8 - 1)) {
+        if (values.nullAt === undefined && values.rows >= 2 ** (width * 8 - 1)) {
           refuse(`column ${JSON.stringify(path)} holds nulls and a full dictionary`);
         }
-        pointNullsAt(values.rows, copy, width, valid);
+        pointNullsAt(values.nullAt ?? values.rows, copy, width, valid);
       }
-      const marked = copy !== undefined || values.nulls > 0;
-      const ends = marked ? values.endsWithNulls : values.ends;
+      const marked = copy !== undefined || values.nullAt !== undefined;
+      // A full dictionary has no place for a null value beside its own.
+      const count = values.rows + (marked && values.nullAt === undefined ? 1 : 0);
+      const ends = marked ? values.endsWithNulls.subarray(0, count * 8) : values.ends;
       const items = marked
         ? binary(endOffsets(64, 1), 2, nullAddition(values.bytes.bytes))
         : binary(endOffsets(32, 1), 2);
       return {
         buffers: [copy ?? place, ends, values.bytes],
-        encoding: pageEncoding(
-          dictionary(
-            noNulls(flat(width * 8, 0, isCompressed)),
-            items,
-            values.rows + (marked ? 1 : 0),
-          ),
-        ),
+        encoding: pageEncoding(dictionary(noNulls(flat(width * 8, 0, isCompressed)), items, count)),
       };
     });
   }

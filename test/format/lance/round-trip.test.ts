@@ -1,6 +1,7 @@
 /** Every type that Lance 2.0 holds, written by the Lance part and read back by the reader of Lance's data files. */
 import { describe, expect, test } from 'vitest';
 import {
+  RecordBatch as ArrowBatch,
   type DataType,
   Dictionary,
   Field,
@@ -11,11 +12,13 @@ import {
   Int64,
   LargeList,
   List,
+  makeData,
   type RecordBatch,
   Schema,
   Struct,
   Uint8,
   Utf8,
+  vectorFromArray,
 } from '../../../src/arrow/apache.ts';
 import { encodeFragment, type WrittenPart } from '../../../src/format/fragment/index.ts';
 import {
@@ -101,6 +104,25 @@ describe.each([0, 0.4, 1])('with %d of the values null', (nulls) => {
     const { values } = await readBack(schema, batches as never);
     expect(text(values)).toBe(text(exactValues(batches)));
   });
+});
+
+test('a full dictionary that holds a null, which null rows point at', async () => {
+  const type = new Dictionary(new Utf8(), new Int8());
+  const schema = new Schema([nullable('c', type)]);
+  const words = Array.from({ length: 128 }, (_, at) => (at === 5 ? null : `word ${at}`));
+  const indices = makeData({
+    type,
+    length: 4,
+    nullCount: 1,
+    nullBitmap: Uint8Array.of(0b1011),
+    data: Int8Array.of(127, 5, 0, 1),
+    dictionary: vectorFromArray(words, new Utf8()),
+  });
+  const root = makeData({ type: new Struct(schema.fields), length: 4, children: [indices] });
+  const batches = [new ArrowBatch(schema, root as never)];
+  const { values } = await readBack(schema, batches as never);
+  expect(text(values)).toBe(text(exactValues(batches as never)));
+  expect(values[0]?.map((value) => value === null)).toEqual([false, true, true, false]);
 });
 
 test('lists without any item have no page of items', async () => {
