@@ -36,10 +36,16 @@ async function onBranch(branch) {
   return table;
 }
 
-const branchNames = async () =>
-  Object.keys(await (await (await onBranch(MAIN)).branches()).list()).filter(
-    (name) => name !== MAIN,
-  );
+/** Lance fails where one goes while it lists them. */
+async function branchNames(tries = 20) {
+  try {
+    const names = Object.keys(await (await (await onBranch(MAIN)).branches()).list());
+    return names.filter((name) => name !== MAIN);
+  } catch (error) {
+    if (tries === 0 || !String(error).includes('Not found')) throw error;
+    return branchNames(tries - 1);
+  }
+}
 
 async function anyBranch(odds) {
   const names = await branchNames();
@@ -110,9 +116,13 @@ const REFS = {
     const from = lasting.length > 0 && pick(3) === 0 ? lasting[pick(lasting.length)] : MAIN;
     const at = await recent(from);
     const branches = await (await onBranch(MAIN)).branches();
-    const made = await branches.create(branch, from, at).catch((error) => {
-      // The catalog wrote the file that says so first, for another change of tags or branches.
-      if (!String(error).includes('already exists')) throw error;
+    const made = await branches.create(branch, from, at).catch(async (error) => {
+      // The catalog wrote the file that says so first, for another change of tags or branches; or another branch
+      // went while Lance listed them all, after this one was made.
+      const isMade =
+        String(error).includes('already exists') ||
+        (String(error).includes('Not found') && (await branchNames()).includes(branch));
+      if (!isMade) throw error;
       tell({ event: 'made a branch that is said to be there' });
       return branches.checkout(branch);
     });

@@ -40,8 +40,19 @@ def on_branch(branch):
     return handles[branch]
 
 
+def branches():
+    """Lance fails where one goes while it lists them."""
+    for _ in range(20):
+        try:
+            return opened().branches.list()
+        except Exception as error:
+            if "Not found" not in str(error):
+                raise
+    return opened().branches.list()
+
+
 def branch_names():
-    return sorted(name for name in opened().branches.list() if name != MAIN)
+    return sorted(name for name in branches() if name != MAIN)
 
 
 def any_branch(odds):
@@ -167,13 +178,14 @@ def branch():
     try:
         made = opened().create_branch(name, start)
     except Exception as error:
-        # The catalog wrote the file that says so first, for another change of tags or branches.
-        if "already exists" not in str(error):
+        # The catalog wrote the file that says so first, for another change of tags or branches; or another branch
+        # went while Lance listed them all, after this one was made.
+        if "already exists" not in str(error) and not ("Not found" in str(error) and name in branches()):
             raise
         tell(event="made a branch that is said to be there")
         made = opened().checkout_version((name, None))
     # A tag may have been moved meanwhile.
-    record = opened().branches.list()[name]
+    record = branches()[name]
     origin, at = record.get("parent_branch") or MAIN, record["parent_version"]
     assert by == "tag" or (origin, at) == start, (record, start)
     handles[name] = made
