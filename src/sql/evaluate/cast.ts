@@ -5,8 +5,7 @@
  * the same. `canCast` tells whether values of one family of types can be cast to another family.
  */
 
-import type { DataType } from '../../arrow/index.ts';
-import { plainType } from '../../arrow/index.ts';
+import { type DataType, type FixedSizeList, plainType, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import {
@@ -83,7 +82,8 @@ export function castColumn(
 ): Column {
   const from = plainType(column.type);
   const [f, g] = [familyOf(from), familyOf(to)];
-  if (sameForm(from, to)) return { ...column, type: to };
+  const isSized = fixedSize(to) === undefined || fixedSize(to) === fixedSize(from);
+  if (isSized && sameForm(from, to)) return { ...column, type: to };
   if (g === 'float' && typeText(to) === 'float64' && (f === 'int' || f === 'float')) {
     if (column.form === 'number') return { ...column, type: to };
     const safe = column.form === 'wide' ? asSafeNumbers(column) : null;
@@ -119,6 +119,10 @@ function integersAsTexts(column: Column, to: DataType, memory: BatchMemory): Col
   const values = column.form === 'number' ? column.values : asSafeNumbers(column);
   return values === null ? null : integerTexts(values, column.valid, to, memory);
 }
+
+/** The items of a list of fixed size, undefined for other types. */
+const fixedSize = (type: DataType): number | undefined =>
+  type.typeId === Type.FixedSizeList ? (type as FixedSizeList).listSize : undefined;
 
 /** A function from canonical value to canonical value; undefined is "does not fit". */
 type Converter = (value: Value) => Value | undefined;
@@ -164,12 +168,16 @@ function converter(from: DataType, to: DataType, mode: CastMode): Converter {
   if (f === 'list') {
     const [own, other] = [plainType(elementType(from)), plainType(elementType(to))];
     const item = converter(own, other, mode);
-    return (value) =>
-      (value as Value[]).map((entry, at) =>
+    const size = fixedSize(to);
+    return (value) => {
+      const entries = value as Value[];
+      if (size !== undefined && entries.length !== size) return undefined;
+      return entries.map((entry, at) =>
         entry === null
           ? null
           : fitting(item, entry, own, other, mode, ` (item ${at + 1} of a list)`),
       );
+    };
   }
   if (f === 'duration' && g === 'interval') {
     const unit = nanosPerUnit(from);

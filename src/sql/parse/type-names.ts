@@ -11,7 +11,10 @@ import {
   DateDay,
   DateMillisecond,
   Decimal,
+  Duration,
+  Field,
   FixedSizeBinary,
+  FixedSizeList,
   Float16,
   Float32,
   Float64,
@@ -21,6 +24,9 @@ import {
   Int64,
   Interval,
   IntervalUnit,
+  LargeBinary,
+  LargeUtf8,
+  List,
   Time,
   Timestamp,
   TimeUnit,
@@ -125,20 +131,68 @@ const ARROW_UNITS: ReadonlyMap<string, TimeUnit> = new Map([
   ['nanosecond', TimeUnit.NANOSECOND],
 ]);
 
-/** The type named as arrow_cast names it: `Int8`, `Timestamp(Microsecond, None)`. */
-export function typeByArrowName(text: string, at: number | undefined): DataType {
-  const timestamp = /^Timestamp\((\w+), *(?:None|Some\("([^"]+)"\))\)$/.exec(text);
-  if (timestamp !== null) {
-    const unit = ARROW_UNITS.get((timestamp[1] ?? '').toLowerCase());
-    if (unit !== undefined) return new Timestamp(unit, timestamp[2] ?? null);
-  }
-  const decimal = /^Decimal128\((\d+), *(\d+)\)$/.exec(text);
-  if (decimal !== null) {
-    return typeByName({ name: 'decimal', args: [Number(decimal[1]), Number(decimal[2])] }, at);
-  }
-  const fixed = /^FixedSizeBinary\((\d{1,9})\)$/.exec(text);
-  if (fixed !== null) return new FixedSizeBinary(Number(fixed[1]));
+/** Types whose names stand alone, beside those of SQL in any case. */
+const ARROW_NAMES: Readonly<Record<string, () => DataType>> = {
   // SQL's INT8 has eight bytes, Arrow's Int8 has eight bits.
-  const name = text === 'Int8' ? 'tinyint' : text.toLowerCase();
-  return typeByName({ name, args: [] }, at);
+  Int8: () => new Int8(),
+  LargeUtf8: () => new LargeUtf8(),
+  LargeBinary: () => new LargeBinary(),
+};
+
+/** Lists in lists beyond this are refused, as a text could hold a million. */
+const MOST_NESTED = 32;
+
+/**
+ * The type named as arrow_cast names it: `Int8`, `Timestamp(Microsecond, None)`,
+ * `FixedSizeList(768, Float32)`. Throws InvalidInput for another name.
+ */
+export function typeByArrowName(text: string, at: number | undefined, depth = 0): DataType {
+  const [, name = '', inner = ''] = /^(\w+)\((.*)\)$/.exec(text) ?? [];
+  const made = parameterized(name, inner.trim(), at, depth);
+  if (made !== undefined) return made;
+  const make = Object.hasOwn(ARROW_NAMES, text) ? ARROW_NAMES[text] : undefined;
+  return make?.() ?? typeByName({ name: text.toLowerCase(), args: [] }, at);
+}
+
+/** Undefined where the name takes no such arguments. */
+function parameterized(
+  name: string,
+  inner: string,
+  at: number | undefined,
+  depth: number,
+): DataType | undefined {
+  if (depth > MOST_NESTED) refuse(at, `A type has at most ${MOST_NESTED} lists in one another`);
+  const item = (type: string): Field =>
+    new Field('item', typeByArrowName(type.trim(), at, depth + 1), true);
+  const unit = ARROW_UNITS.get(inner.toLowerCase());
+  switch (name) {
+    case 'List':
+      return new List(item(inner));
+    case 'FixedSizeList': {
+      const [, size, type] = /^(\d{1,9}) *,(.*)$/.exec(inner) ?? [];
+      if (type === undefined || Number(size) === 0) return undefined;
+      return new FixedSizeList(Number(size), item(type));
+    }
+    case 'FixedSizeBinary':
+      return /^\d{1,9}$/.test(inner) ? new FixedSizeBinary(Number(inner)) : undefined;
+    case 'Decimal128': {
+      const digits = /^(\d+), *(\d+)$/.exec(inner);
+      return digits === null
+        ? undefined
+        : typeByName({ name: 'decimal', args: digits.slice(1).map(Number) }, at);
+    }
+    case 'Timestamp': {
+      const [, of = '', zone] = /^(\w+), *(?:None|Some\("([^"]+)"\))$/.exec(inner) ?? [];
+      const precision = ARROW_UNITS.get(of.toLowerCase());
+      return precision === undefined ? undefined : new Timestamp(precision, zone ?? null);
+    }
+    case 'Duration':
+      return unit === undefined ? undefined : new Duration(unit);
+    case 'Time32':
+      return unit === undefined || unit > TimeUnit.MILLISECOND ? undefined : new Time(unit, 32);
+    case 'Time64':
+      return unit === undefined || unit < TimeUnit.MICROSECOND ? undefined : new Time(unit, 64);
+    default:
+      return undefined;
+  }
 }
