@@ -205,6 +205,7 @@ export {
   type RestoreTableResponse,
   type RunSqlRequest,
   type ShownValue,
+  type SqlParameter,
   type StringFtsQuery,
   type StructuredFtsQuery,
   type SyncLanceRequest,

@@ -339,6 +339,7 @@ export {
   type ProfileTableResponse,
   type RunSqlRequest,
   type ShownValue,
+  type SqlParameter,
   type TakeRowsRequest,
   type VersionName,
 } from './table-insight.ts';

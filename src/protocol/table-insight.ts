@@ -321,7 +321,17 @@ export interface RunSqlRequest {
   readonly incarnation?: string;
   /** One statement, as docs/sql.md describes it. */
   readonly sql: string;
+  /** Values for `?` by order, `$1` by number or `$name` by name, which are never read as SQL. */
+  readonly parameters?: readonly SqlParameter[] | Readonly<Record<string, SqlParameter>>;
 }
+
+/** A value of a statement, as JSON holds it: what JSON has no form for is a text, with a CAST. */
+export type SqlParameter =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly (string | number | boolean | null)[];
 
 /** As that of RunSql. */
 export type ExplainSqlRequest = RunSqlRequest;

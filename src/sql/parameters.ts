@@ -7,7 +7,7 @@
  */
 import { DirspaceError } from '../errors.ts';
 import { quotedText } from '../sql-quotes.ts';
-import { END, PLACEHOLDER, refuse, Tokens } from './parse/index.ts';
+import { checkLength, END, PLACEHOLDER, refuse, Tokens } from './parse/index.ts';
 
 /** Values by order, or by name. */
 export type Parameters = readonly unknown[] | Readonly<Record<string, unknown>>;
@@ -18,7 +18,8 @@ export function withParameters(sql: string, parameters: Parameters): string {
       ? parameters.map((value, at) => [String(at + 1), value])
       : Object.entries(parameters),
   );
-  const used = new Set<string>();
+  checkLength(sql.length);
+  const literals = new Map<string, string>();
   const tokens = new Tokens(sql, 'statement', true);
   let [text, from, marks] = ['', 0, 0];
   let numbered = false;
@@ -35,12 +36,18 @@ export function withParameters(sql: string, parameters: Parameters): string {
         tokens.start,
         `There is no parameter ${isMark ? `number ${marks}` : tokens.text}; ${given(values)}`,
       );
-    used.add(name);
+    let literal = literals.get(name);
+    if (literal === undefined) {
+      literal = literalOf(values.get(name), name);
+      literals.set(name, literal);
+    }
     // Blanks keep a text from joining what stands before it, such as the E of E'..'.
-    text += `${sql.slice(from, tokens.start)} ${literalOf(values.get(name), name)} `;
+    text += `${sql.slice(from, tokens.start)} ${literal} `;
+    // A long value may have many places.
+    checkLength(text.length, 'statement with its parameters');
     from = tokens.end;
   }
-  const unused = [...values.keys()].find((name) => !used.has(name));
+  const unused = [...values.keys()].find((name) => !literals.has(name));
   if (unused !== undefined) {
     throw new DirspaceError(
       'InvalidInput',

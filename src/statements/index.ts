@@ -2,8 +2,8 @@
  * Runs SELECT statements over tables. `openStatement` parses one and lists the tables that it
  * reads. Once the caller has opened these, `run` plans the statement and carries it out, and
  * `explain` describes its plan. Names and types are checked before any row is read. `tableRequest`
- * turns a table of a statement into the request that opens it. `pathsIn` lists only the paths of
- * the tables.
+ * turns a table of a statement into the request that opens it. `statementText` writes the
+ * parameters of a request into its statement. `pathsIn` lists only the paths of the tables.
  */
 import {
   columnsOf,
@@ -11,7 +11,13 @@ import {
   type RecordBatchStream,
   recordBatch,
 } from '../arrow/index.ts';
-import { parseStatement, type TableReference, withMistakeIn } from '../sql/index.ts';
+import { DirspaceError } from '../errors.ts';
+import {
+  parseStatement,
+  type TableReference,
+  withMistakeIn,
+  withParameters,
+} from '../sql/index.ts';
 import { relationOf, type Work } from './execute/index.ts';
 import { planStatement, tablesOf } from './plan/index.ts';
 import { planInWords } from './plan-in-words.ts';
@@ -44,6 +50,32 @@ export function tableRequest(
   if (!('version' in travel)) return { id, ...travel };
   const { version, ...rest } = travel;
   return { id, ...rest, version: Number(version) };
+}
+
+/**
+ * The statement of a request, its parameters written into it as literals.
+ * @throws InvalidInput for parameters that do not fit the statement, and for whole numbers that JSON
+ * does not hold exactly
+ */
+export function statementText({ sql, parameters }: RequestedStatement): string {
+  if (parameters === undefined) return sql;
+  const values: readonly unknown[] = Object.values(parameters).flat();
+  const inexact = values.find(
+    (value) =>
+      Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(Number(value)) < 2 ** 64,
+  );
+  if (inexact !== undefined) {
+    throw new DirspaceError(
+      'InvalidInput',
+      `The parameter ${inexact} is beyond 2^53, which JSON numbers do not hold exactly. Send its digits as a text, and write CAST($1 AS bigint).`,
+    );
+  }
+  return located(sql, () => withParameters(sql, parameters));
+}
+
+interface RequestedStatement {
+  readonly sql: string;
+  readonly parameters?: readonly unknown[] | Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Paths of the tables that a statement reads. @throws InvalidInput with the place in the text */

@@ -1,4 +1,5 @@
 /** SELECT over REST: rights on each table that a statement reads, and the namespace of a database. */
+import { tableFromIPC } from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
 import { connectNamespace } from '../../src/sdk/connect.ts';
 import { scopedCaller } from '../../src/server/auth/index.ts';
@@ -58,6 +59,10 @@ describe('rights', () => {
     ['none', 'SELECT 1', 403],
     ['wrong', 'SELECT 1', 401],
     ['all', 'SELECT FROM', 400],
+    // Arguments of functions of FROM have no queries; they are looked at all the same.
+    ['prod', 'SELECT * FROM unnest([(SELECT max(name) FROM cities)])', 403],
+    ['all', 'SELECT * FROM generate_series(1, 3)', 200],
+    ['all', 'SELECT ?', 400],
   ])('%s: %s', async (key, sql, status) => {
     const pair = await served();
     expect(await statusOf(pair, key, { sql })).toBe(status);
@@ -69,6 +74,51 @@ describe('rights', () => {
     const sql = 'SELECT * FROM people';
     expect(await statusOf(pair, 'prod', { sql, id: ['prod'] })).toBe(200);
     expect(await statusOf(pair, 'prod', { sql })).toBe(403);
+  });
+});
+
+describe('parameters', () => {
+  const rowsOf = async (sql: string, parameters: unknown): Promise<unknown> => {
+    const { base, fetch } = await served();
+    const response = await fetch(`${base}/v1/dirspace/sql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': 'all' },
+      body: JSON.stringify({ sql, parameters }),
+    });
+    if (!response.ok) return ((await response.json()) as { detail?: string }).detail;
+    const table = tableFromIPC(new Uint8Array(await response.arrayBuffer()));
+    return table.toArray().map((row) => Object.values(row.toJSON()));
+  };
+
+  test.each<[sql: string, parameters: unknown, rows: unknown[][]]>([
+    ['SELECT name FROM prod.people WHERE id = ANY (?) ORDER BY id', [[1, 3]], [['ada'], ['cy']]],
+    ['SELECT name FROM prod.people WHERE name = $who', { who: 'bob' }, [['bob']]],
+    ['SELECT $1 AS a, $2 AS b, $3 AS c', ["'; --", null, true], [["'; --", null, true]]],
+    ['SELECT CAST(? AS bigint) AS n', ['9007199254740993'], [[9007199254740993n]]],
+  ])('%s with %j', async (sql, parameters, rows) => {
+    expect(await rowsOf(sql, parameters)).toEqual(rows);
+  });
+
+  test.each<[sql: string, parameters: unknown, detail: string]>([
+    ['SELECT ?', [], 'There is no parameter number 1'],
+    ['SELECT ?', [2 ** 53], 'beyond 2^53'],
+    ['SELECT ?', [{ a: 1 }], 'parameters'],
+    ['SELECT ?', 'text', 'parameters'],
+    [`SELECT ${'$1, '.repeat(2000)}1`, ['x'.repeat(1000)], 'with its parameters is longer than'],
+  ])('refuses %s', async (sql, parameters, detail) => {
+    expect(await rowsOf(sql, parameters)).toContain(detail);
+  });
+
+  test('cannot name tables, and rights are those of the statement', async () => {
+    const pair = await served();
+    const status = (sql: string, ...parameters: unknown[]): Promise<number> =>
+      statusOf(pair, 'prod', { sql, parameters });
+    expect(await status('SELECT * FROM prod.people WHERE name = ?', 'x')).toBe(200);
+    expect(await status('SELECT * FROM cities WHERE name = ?', 'x')).toBe(403);
+    expect(await status('SELECT * FROM ?', 'cities')).toBe(400);
+    expect(await statusOf(pair, 'prod', { sql: 'SELECT ?', parameters: ['x'] }, '/explain')).toBe(
+      403,
+    );
   });
 });
 

@@ -5,9 +5,12 @@
  */
 
 import { request, response } from './common.ts';
-import { array, string } from './model-schema.ts';
+import { array, boolean, map, nullable, number, string, union } from './model-schema.ts';
 
-const members = { id: array(string), incarnation: string };
+const value = nullable(union(string, union(number, boolean)));
+const parameter = union(value, array(value));
+const parameters = union(array(parameter), map(parameter));
+const members = { id: array(string), incarnation: string, parameters };
 export const RunSqlRequest = request({ sql: string }, members);
 export const ExplainSqlRequest = request({ sql: string }, members);
 export const ExplainSqlResponse = response({ plan: string });

@@ -15,7 +15,7 @@ import {
   type ResponseOf,
   unsupported,
 } from '../../protocol/index.ts';
-import { pathsIn } from '../../statements/index.ts';
+import { pathsIn, statementText } from '../../statements/index.ts';
 
 export interface Call<Op extends AnyOperation = AnyOperation> {
   readonly operation: Op;
@@ -70,8 +70,9 @@ export function addressedParts({ operation, request }: Call): readonly Addressed
 type SqlRequest = RequestOf<'RunSql'>;
 
 /** The tables that a statement reads; the namespace where it reads none. @throws InvalidInput */
-function readParts({ id = [], sql }: SqlRequest): Addressed[] {
-  const paths = pathsIn(sql);
+function readParts(request: SqlRequest): Addressed[] {
+  const { id = [] } = request;
+  const paths = pathsIn(statementText(request));
   return paths.length === 0 ? [{ id }] : paths.map((path) => ({ id: [...id, ...path] }));
 }
 

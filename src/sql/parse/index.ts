@@ -55,11 +55,16 @@ export function parseExpression(sql: string): Expression {
   return new Parser(tokens).whole();
 }
 
+/** @throws InvalidInput for a text of more units than a statement may have bytes */
+export function checkLength(length: number, what: string = 'statement'): void {
+  if (length <= MAX_SQL_BYTES) return;
+  refuse(undefined, `The ${what} is longer than ${MAX_SQL_BYTES} bytes; shorten it`);
+}
+
 function checkText(sql: string, what: 'expression' | 'statement'): void {
   const article = what === 'statement' ? 'A' : 'An';
-  if (sql.length > MAX_SQL_BYTES || Buffer.byteLength(sql) > MAX_SQL_BYTES) {
-    refuse(undefined, `The ${what} is longer than ${MAX_SQL_BYTES} bytes; shorten it`);
-  }
+  checkLength(sql.length, what);
+  checkLength(Buffer.byteLength(sql), what);
   const half = sql.search(/\p{Surrogate}/u);
   if (half >= 0) refuse(half, `${article} ${what} may not hold half of a surrogate pair`);
 }

@@ -18,6 +18,7 @@ import {
   type OpenedStatement,
   openStatement,
   type StatementTable,
+  statementText,
   type TableSource,
   tableRequest,
 } from '../../../statements/index.ts';
@@ -39,7 +40,7 @@ export async function runSql(
 ): Promise<RecordBatchStream> {
   const { engine } = catalog;
   const memory = requestMemory(engine);
-  const statement = openStatement(request.sql);
+  const statement = openStatement(statementText(request));
   const sources = await openedTables(catalog, request, statement, { memory, signal });
   const turn = new Turn(engine.env);
   return handedOut(statement.run(sources, { memory, turn, signal }));
@@ -49,7 +50,7 @@ export async function explainSql(
   catalog: Catalog,
   request: ExplainSqlRequest,
 ): Promise<ExplainSqlResponse> {
-  const statement = openStatement(request.sql);
+  const statement = openStatement(statementText(request));
   const memory = requestMemory(catalog.engine);
   const sources = await openedTables(catalog, request, statement, { memory, signal: undefined });
   return { plan: statement.explain(sources) };
