@@ -243,6 +243,46 @@ test('a part that runs over the end of a text is not found, at any place of a ve
   }
 });
 
+test('texts are compared by their bytes, whatever lies behind them', () => {
+  const kernels = textKernels();
+  const random = seeded(6_021);
+  const letters = ['a', 'b', 'é', '\u0000', '😀', '~'];
+  const draw = (size: number): string =>
+    Array.from({ length: size }, () => letters[Math.floor(random() ** 2 * 6)]).join('');
+  const near = (part: string): string => {
+    const at = Math.floor(random() * (part.length + 1));
+    const choice = Math.floor(random() * 4);
+    if (choice === 0) return part;
+    return choice === 1 ? part.slice(0, at) : part.slice(0, at) + draw(choice) + part.slice(at);
+  };
+  for (let round = 0; round < casesOf(60, 1_000); round++) {
+    const parts = Array.from({ length: 1 + (round % 8) }, () => draw(Math.floor(random() * 17)));
+    const [part = ''] = parts;
+    const texts = Array.from({ length: 1 + ((round * 733) % 900) }, (_, row) =>
+      near(parts[row % parts.length] as string),
+    );
+    const bytes = texts.map((text) => Buffer.from(text));
+    const offsets = Int32Array.from([0, ...bytes.map(({ length }) => length)]);
+    for (let row = 0; row < texts.length; row++) offsets[row + 1]! += offsets[row] as number;
+    // The column begins in the middle of its bytes.
+    const before = Buffer.from('a'.repeat(round % 19));
+    const moved = offsets.map((offset) => offset + before.length);
+    const data = Buffer.concat([before, ...bytes, Buffer.from('ab')]);
+    const column = { data, starts: moved.subarray(0, -1), ends: moved.subarray(1) };
+    const truth = new Uint8Array(texts.length).fill(9);
+    expect(kernels?.order(column, Buffer.from(part), [0, 1, 2], truth)).toBe(true);
+    expect([...truth]).toEqual(bytes.map((one) => 1 + Buffer.compare(one, Buffer.from(part))));
+    expect(
+      kernels?.among(
+        column,
+        parts.map((one) => Buffer.from(one)),
+        truth,
+      ),
+    ).toBe(true);
+    expect([...truth]).toEqual(texts.map((text) => (parts.includes(text) ? 2 : 0)));
+  }
+});
+
 test('texts beyond the memory of the kernels are gone through in blocks, or left to others', () => {
   const kernels = textKernels();
   const rows = 40_000;
@@ -263,12 +303,15 @@ test('texts beyond the memory of the kernels are gone through in blocks, or left
   const truth = new Uint8Array(rows);
   expect(kernels?.contains(column, Buffer.from('éb'), truth)).toBe(true);
   expect(truth.every((found, row) => found === (row % 3 === 0 ? 2 : 0))).toBe(true);
+  expect(kernels?.order(column, Buffer.from('abc'), [0, 2, 0], truth.fill(0))).toBe(true);
+  expect(truth.every((found, row) => found === (row % 3 === 0 ? 0 : 2))).toBe(true);
   const one = {
     data: Buffer.alloc(1 << 21),
     starts: Int32Array.of(0),
     ends: Int32Array.of(1 << 21),
   };
   expect(kernels?.points(one, new Float64Array(1))).toBe(false);
+  expect(kernels?.order(one, Buffer.from('a'), [2, 0, 0], new Uint8Array(1))).toBe(false);
 });
 
 test('texts of every length up to those that are copied as a block, with nulls among them', async () => {

@@ -6,6 +6,7 @@
  */
 
 import type { CompareOperator } from '../parse/index.ts';
+import { MOST_PART, textKernels } from '../texts/index.ts';
 import {
   asSafeNumbers,
   type BytesColumn,
@@ -214,6 +215,7 @@ function bytesConstant(
   constant: Uint8Array,
   out: Uint8Array,
 ): void {
+  if (orderedByKernels(op, column, constant, out)) return;
   if (op === '=' || op === '<>') {
     equalBytes(column, constant, out);
     if (op === '<>') for (let i = 0; i < out.length; i++) out[i] = 2 - (out[i] as number);
@@ -231,6 +233,19 @@ function bytesConstant(
     );
     out[i] = holds(op, order) ? TRUE : FALSE;
   }
+}
+
+/** False where the kernels do not take the column or the constant. */
+function orderedByKernels(
+  op: CompareOperator,
+  column: BytesColumn,
+  constant: Uint8Array,
+  out: Uint8Array,
+): boolean {
+  if (!column.dense || constant.length > MOST_PART) return false;
+  const [less, same, more] = [-1, 0, 1].map((order) => (holds(op, order) ? TRUE : FALSE));
+  const answers = [less, same, more] as [number, number, number];
+  return textKernels()?.order(column, constant, answers, out) ?? false;
 }
 
 /** Length first, then the last four bytes as one number, then the rest. */

@@ -7,6 +7,7 @@
  */
 import { systemEnv } from '../../env.ts';
 import { drained } from '../../steps.ts';
+import { MOST_PART, textKernels } from '../texts/index.ts';
 import {
   asSafeNumbers,
   type BytesColumn,
@@ -25,6 +26,8 @@ import { numberKernels } from './number-kernels.ts';
 const SHORT_LIST = 4;
 /** The kernels compare with a number in less time than looking one up takes. */
 const SHORT_NUMBERS = 12;
+/** And with a text. */
+const SHORT_TEXTS = 8;
 
 /** Null in the list makes "not found" unknown. */
 export function isAmong(column: Column, values: ReadonlySet<Value>, hasNull: boolean): Uint8Array {
@@ -37,6 +40,10 @@ function found(column: Column, values: ReadonlySet<Value>): Uint8Array {
   const { length } = column;
   const kernels = numberKernels(length);
   const isNumeric = kernels !== null && (column.form === 'number' || column.form === 'wide');
+  if (column.form === 'bytes' && values.size <= SHORT_TEXTS) {
+    const among = amongTexts(column, values);
+    if (among !== null) return maskNulls(among, column.valid);
+  }
   if (values.size <= (isNumeric ? SHORT_NUMBERS : SHORT_LIST) && values.size > 0) {
     let out: Uint8Array | null = null;
     for (const value of values) {
@@ -71,6 +78,17 @@ interface NumberTable {
   readonly all: ReadonlySet<number>;
   /** Where all are whole numbers near each other: TRUE for each of them, from `least` on. */
   readonly near: { readonly least: number; readonly marks: Uint8Array } | null;
+}
+
+/** Null where the kernels do not take the column or a value. */
+function amongTexts(column: BytesColumn, values: ReadonlySet<Value>): Uint8Array | null {
+  const kernels = column.dense ? textKernels() : null;
+  const parts = Array.from(values, (value) =>
+    typeof value === 'string' ? Buffer.from(value) : (value as Uint8Array),
+  );
+  if (kernels === null || parts.some(({ length }) => length > MOST_PART)) return null;
+  const out = new Uint8Array(column.length);
+  return kernels.among(column, parts, out) ? out : null;
 }
 
 const knownNumbers = new WeakMap<ReadonlySet<Value>, NumberTable>();

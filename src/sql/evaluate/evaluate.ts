@@ -417,12 +417,13 @@ function* evaluateCoalesce(
 function rowsWithout(valid: Uint8Array, piece: Piece | null): Uint32Array {
   const { rows = null, picked = null } = piece ?? {};
   const length = rows?.length ?? valid.length;
-  const left: number[] = [];
+  const left = new Uint32Array(length);
+  let count = 0;
   for (let k = 0; k < length; k++) {
     if (valid[picked === null ? k : (picked[k] as number)] === 1) continue;
-    left.push(rows === null ? k : (rows[k] as number));
+    left[count++] = rows === null ? k : (rows[k] as number);
   }
-  return Uint32Array.from(left);
+  return left.subarray(0, count);
 }
 
 function joined(

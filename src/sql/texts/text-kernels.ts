@@ -1,10 +1,10 @@
 /**
  * `TextKernels` processes the bytes of many texts in WebAssembly with 128-bit vectors. It changes
- * the case of ASCII letters, counts code points, finds bytes that are not ASCII, and finds the
- * texts that contain a part of up to 64 bytes. It owns the module and its memory, and copies
- * columns through it in blocks; `contains`, `highs` and `points` return false if one text is longer
- * than a block. `textKernels` returns null if the module cannot be loaded. Callers then use their
- * own loops.
+ * the case of ASCII letters, counts code points, finds bytes that are not ASCII, compares texts
+ * with a part of up to 64 bytes, and finds those that contain one. It owns the module and its
+ * memory, and copies columns through it in blocks; the methods that go through texts return false if
+ * one is longer than a block. `textKernels` returns null if the module cannot be loaded. Callers
+ * then use their own loops.
  */
 
 import { instantiate } from '../../wasm.ts';
@@ -15,6 +15,15 @@ interface Exports {
   high(at: number, end: number): number;
   turn_case(at: number, end: number, first: number): void;
   contains(rows: number, base: number, bytes: number, size: number): void;
+  order(
+    rows: number,
+    base: number,
+    size: number,
+    less: number,
+    same: number,
+    more: number,
+    kept: number,
+  ): void;
   highs(rows: number, base: number): void;
   points(rows: number, base: number): void;
 }
@@ -116,6 +125,36 @@ class TextKernels {
       }
       this.#truth.fill(0, 0, to - from);
       this.#wasm.contains(to - from, base, bytes, part.length);
+      truth.set(this.#truth.subarray(0, to - from), from);
+    });
+  }
+
+  /**
+   * Writes `less` for each text whose bytes come before those of `part`, of up to MOST_PART bytes,
+   * `same` where they are the same, and `more` where they come after them.
+   * @returns false where a text is longer than the kernels' memory
+   */
+  order(
+    texts: Texts,
+    part: Uint8Array,
+    [less, same, more]: readonly [number, number, number],
+    truth: Uint8Array,
+  ): boolean {
+    this.#part.set(part);
+    return this.#blocks(texts, ({ from, to, base }) => {
+      this.#wasm.order(to - from, base, part.length, less, same, more, 0);
+      truth.set(this.#truth.subarray(0, to - from), from);
+    });
+  }
+
+  /** Writes 2 for each text that is one of `parts`, which are as in `order`, and 0 for others. */
+  among(texts: Texts, parts: readonly Uint8Array[], truth: Uint8Array): boolean {
+    return this.#blocks(texts, ({ from, to, base }) => {
+      this.#truth.fill(0, 0, to - from);
+      for (const part of parts) {
+        this.#part.set(part);
+        this.#wasm.order(to - from, base, part.length, 0, 2, 0, 2);
+      }
       truth.set(this.#truth.subarray(0, to - from), from);
     });
   }

@@ -96,6 +96,46 @@
         (local.set $at (i32.add (local.get $at) (i32.const 16)))
         (br $next))))
 
+  ;; Compares each text with the `size` bytes at 0, and adds `less`, `same` or `more` to the bits of its
+  ;; answer that are in `kept`.
+  (func (export "order") (param $rows i32) (param $base i32) (param $size i32)
+    (param $less i32) (param $same i32) (param $more i32) (param $kept i32)
+    (local $row i32) (local $at i32) (local $length i32) (local $least i32) (local $k i32)
+    (local $bits i32) (local $answer i32)
+    (block $done
+      (loop $text
+        (br_if $done (i32.ge_u (local.get $row) (local.get $rows)))
+        (local.set $at (i32.load offset=4096 (i32.shl (local.get $row) (i32.const 2))))
+        (local.set $length (i32.sub
+          (i32.load offset=4100 (i32.shl (local.get $row) (i32.const 2))) (local.get $at)))
+        (local.set $at (i32.sub (local.get $at) (local.get $base)))
+        (local.set $least (select (local.get $length) (local.get $size)
+          (i32.lt_u (local.get $length) (local.get $size))))
+        (local.set $answer (select (local.get $same)
+          (select (local.get $less) (local.get $more)
+            (i32.lt_u (local.get $length) (local.get $size)))
+          (i32.eq (local.get $length) (local.get $size))))
+        (local.set $k (i32.const 0))
+        (block $told
+          (loop $next
+            (br_if $told (i32.ge_u (local.get $k) (local.get $least)))
+            (local.set $bits (i32.xor (i32.const 65535) (i8x16.bitmask (i8x16.eq
+              (v128.load (local.get $k))
+              (v128.load offset=262144 (i32.add (local.get $at) (local.get $k)))))))
+            (if (local.get $bits) (then
+              (local.set $k (i32.add (local.get $k) (i32.ctz (local.get $bits))))
+              (br_if $told (i32.ge_u (local.get $k) (local.get $least)))
+              (local.set $answer (select (local.get $less) (local.get $more) (i32.lt_u
+                (i32.load8_u offset=262144 (i32.add (local.get $at) (local.get $k)))
+                (i32.load8_u (local.get $k)))))
+              (br $told)))
+            (local.set $k (i32.add (local.get $k) (i32.const 16)))
+            (br $next)))
+        (i32.store8 offset=131072 (local.get $row) (i32.or (local.get $answer)
+          (i32.and (local.get $kept) (i32.load8_u offset=131072 (local.get $row)))))
+        (local.set $row (i32.add (local.get $row) (i32.const 1)))
+        (br $text))))
+
   ;; 1 for each text that is not ASCII alone, 0 for others.
   (func (export "highs") (param $rows i32) (param $base i32)
     (local $row i32) (local $at i32) (local $end i32) (local $bits i32) (local $part i32)
