@@ -10,6 +10,7 @@ import {
   type Data,
   DataType,
   gatherBatch,
+  getBit,
   type RecordBatch,
   type RecordBatchStream,
   rebatch,
@@ -175,30 +176,51 @@ function cut(
 ): readonly Piece[] | undefined {
   const columns = columnsOf(batch);
   let same = 0;
-  const mixed: { readonly column: Data; readonly bit: number }[] = [];
+  const mixed: Validity[] = [];
   for (const [struct, at] of structs.entries()) {
-    const column = columns[at] as Data;
-    if (column.nullCount === 0) continue;
-    if (column.nullCount === column.length) same |= 1 << struct;
-    else mixed.push({ column, bit: 1 << struct });
+    const { nullCount, length, nullBitmap, offset } = columns[at] as Data;
+    const bit = 1 << struct;
+    if (nullCount === 0) continue;
+    if (nullCount === length) same |= bit;
+    else mixed.push({ bytes: nullBitmap as Uint8Array, offset, bit });
   }
   if (mixed.length === 0) return [{ absent: same, batch }];
-  const absent = new Int32Array(batch.numRows).fill(same);
-  for (const { column, bit } of mixed) {
-    for (let row = 0; row < absent.length; row++)
-      if (!column.getValid(row)) absent[row] = (absent[row] as number) | bit;
-  }
-  return order === 'kept' ? runsOf(batch, absent) : groupsOf(batch, absent, last);
+  return order === 'kept' ? runsOf(batch, same, mixed) : groupsOf(batch, same, mixed, last);
 }
 
-function runsOf(batch: RecordBatch, absent: Int32Array): readonly Piece[] | undefined {
+/** A column of which some rows are null. */
+interface Validity {
+  readonly bytes: Uint8Array;
+  readonly offset: number;
+  readonly bit: number;
+}
+
+/** @param same the structs that no row has */
+function absentIn(row: number, same: number, mixed: readonly Validity[]): number {
+  let absent = same;
+  for (let at = 0; at < mixed.length; at++) {
+    const { bytes, offset, bit } = mixed[at] as Validity;
+    if (!getBit(bytes, offset + row)) absent |= bit;
+  }
+  return absent;
+}
+
+function runsOf(
+  batch: RecordBatch,
+  same: number,
+  mixed: readonly Validity[],
+): readonly Piece[] | undefined {
   const pieces: Piece[] = [];
+  const { numRows } = batch;
+  let absent = absentIn(0, same, mixed);
   let from = 0;
-  for (let row = 1; row <= absent.length; row++) {
-    if (row < absent.length && absent[row] === absent[from]) continue;
+  for (let row = 1; row <= numRows; row++) {
+    const next = row < numRows ? absentIn(row, same, mixed) : undefined;
+    if (next === absent) continue;
     if (pieces.length === MOST_RUNS) return undefined;
-    pieces.push({ absent: absent[from] as number, batch: sliceBatch(batch, from, row - from) });
+    pieces.push({ absent, batch: sliceBatch(batch, from, row - from) });
     from = row;
+    absent = next ?? absent;
   }
   return pieces;
 }
@@ -206,11 +228,15 @@ function runsOf(batch: RecordBatch, absent: Int32Array): readonly Piece[] | unde
 /** Rows that lack what those before the batch did come first. */
 function groupsOf(
   batch: RecordBatch,
-  absent: Int32Array,
+  same: number,
+  mixed: readonly Validity[],
   last: number | undefined,
 ): readonly Piece[] | undefined {
+  const absent = new Int32Array(batch.numRows);
   const counts = new Map<number, number>();
-  for (const each of absent) {
+  for (let row = 0; row < absent.length; row++) {
+    const each = absentIn(row, same, mixed);
+    absent[row] = each;
     const count = counts.get(each) ?? 0;
     if (count === 0 && counts.size === MOST_RUNS) return undefined;
     counts.set(each, count + 1);
