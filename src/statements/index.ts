@@ -80,7 +80,7 @@ interface RequestedStatement {
 
 /** Paths of the tables that a statement reads. @throws InvalidInput with the place in the text */
 export const pathsIn = (sql: string): readonly (readonly string[])[] =>
-  openStatement(sql).tables.map(({ path }) => path);
+  openStatement(sql, 0).tables.map(({ path }) => path);
 
 export interface OpenedStatement {
   /** Each version once. */
@@ -94,9 +94,12 @@ export interface OpenedStatement {
   explain(sources: readonly TableSource[]): string;
 }
 
-/** @throws InvalidInput with the place in the text */
-export function openStatement(sql: string): OpenedStatement {
-  const statement = located(sql, () => parseStatement(sql));
+/**
+ * @param now milliseconds since 1970, which now() and current_date mean throughout the statement
+ * @throws InvalidInput with the place in the text
+ */
+export function openStatement(sql: string, now: number): OpenedStatement {
+  const statement = located(sql, () => parseStatement(sql, now));
   const tables = tablesOf(statement);
   const planned = (sources: readonly TableSource[]): ReturnType<typeof planStatement> =>
     planStatement(

@@ -62,7 +62,7 @@ const table: TableSource = {
 
 /** The rows of a statement, and how often it asked whether other work is to go on. */
 async function stepsOf(sql: string): Promise<{ steps: number; rows: number }> {
-  const statement = openStatement(sql);
+  const statement = openStatement(sql, 0);
   const turn = new Turn(systemEnv);
   const asked = vi.spyOn(turn, 'isOver');
   const sources = statement.tables.map(() => table);

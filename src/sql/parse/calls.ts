@@ -10,7 +10,7 @@ import { nearest } from '../../known-names.ts';
 import type { Parser } from './parser.ts';
 import { refuse } from './sql-error.ts';
 import type { Expression, OrderItem } from './tree.ts';
-import { typedLiteral } from './types.ts';
+import { momentCall, typedLiteral } from './types.ts';
 import { parseFilter, parseOrder, parseOver } from './windows.ts';
 
 /** A name that was read, and what its first word may name. */
@@ -105,7 +105,8 @@ export function parseCall(parser: Parser, { path, at }: Name): Expression {
     if (WINDOW_FUNCTIONS.has(name)) refuse(at, `${name} needs a window: ${name}(..) OVER (..)`);
     if (over !== undefined) refuse(at, `${name} is no window function`);
     if (star || distinct || filter !== undefined || orderBy.length > 0) refuseForm(name, at);
-    return { kind: 'call', name, args, at };
+    const moment = args.length === 0 ? momentCall(parser, name, at) : undefined;
+    return moment ?? { kind: 'call', name, args, at };
   }
   parser.height = height + 1;
   parser.bound();

@@ -24,9 +24,9 @@ const MAX_SQL_BYTES = 1 << 20;
  * Parses one SELECT, in time linear in the text, with the bounds of `parseExpression`. Throws InvalidInput
  * with the place of what cannot be read or is not supported.
  */
-export function parseStatement(sql: string): Statement {
+export function parseStatement(sql: string, now?: number): Statement {
   checkText(sql, 'statement');
-  return parseStatementText(sql);
+  return parseStatementText(sql, now);
 }
 
 /**

@@ -84,13 +84,13 @@ const WORD_LEVELS: ReadonlyMap<string, number> = new Map([
 /**
  * Operators from loosest to tightest: OR, AND, NOT, IS, comparison, BETWEEN/IN/LIKE, other
  * operators, + -, * / %, ^, AT TIME ZONE, COLLATE, signs, `::`. Comparisons, IS DISTINCT FROM,
- * BETWEEN and LIKE do not chain. AT TIME ZONE, COLLATE and OPERATOR() are recognised only to be
- * refused as unsupported.
+ * BETWEEN and LIKE do not chain. AT TIME ZONE, COLLATE and OPERATOR() are refused as unsupported.
  */
 export class Parser {
   readonly tokens: Tokens;
-  /** Whether calls may be of many rows: those of statements. */
+  /** Whether calls may be of many rows, and what time it is: in statements. */
   aggregates = false;
+  now: number | undefined;
   /** Reads a query in place of a value, where there may be one: in statements. */
   query: (() => Statement) | undefined;
   /** Levels of the tree that was read last. */

@@ -14,7 +14,7 @@ import { parseSpecialCall } from './special-calls.ts';
 import { refuse } from './sql-error.ts';
 import { BITS, END, MARK, NAME, NUMBER, STRING, WORD } from './tokens.ts';
 import type { Expression, LiteralExpression } from './tree.ts';
-import { parseTypedLiteral, typedLiteral } from './types.ts';
+import { momentCall, parseTypedLiteral, typedLiteral } from './types.ts';
 
 export function parsePrimary(parser: Parser): Expression {
   const { tokens } = parser;
@@ -212,6 +212,14 @@ function word(parser: Parser, at: number): Expression {
   return afterName(parser, { ...name, functions: true });
 }
 
+/** current_date and its like, which have no parentheses. */
+function parseMoment(parser: Parser, at: number, word: string): Expression {
+  const moment = momentCall(parser, word, at) ?? refuseSession(at, word);
+  parser.tokens.next();
+  parser.height = 1;
+  return moment;
+}
+
 function refuseSession(at: number, word: string): never {
   return refuse(at, `${word} is not supported: an expression has no clock and no session`);
 }
@@ -262,7 +270,7 @@ function reserved(parser: Parser, word: string, at: number): Expression {
     case 'localtimestamp':
     case 'session_user':
     case 'system_user':
-      return refuseSession(at, word);
+      return parseMoment(parser, at, word);
     default:
       return parser.refuseToken();
   }

@@ -34,12 +34,13 @@ const MAX_SETS = 400;
 
 /**
  * @param text bounded by the caller, as that of an expression is
+ * @param now milliseconds since 1970, the time that now() is; undefined refuses it
  * @throws InvalidInput with the place of what cannot be read or is not supported
  */
-export function parseStatementText(text: string): Statement {
+export function parseStatementText(text: string, now?: number): Statement {
   const tokens = new Tokens(withoutEnd(text), 'statement');
   if (tokens.kind === END) refuse(0, 'The statement is empty');
-  return new StatementParser(tokens).whole();
+  return new StatementParser(tokens, now).whole();
 }
 
 /** The text without semicolons at its end, and the blanks between and behind them. */
@@ -60,10 +61,11 @@ class StatementParser implements QueryParser {
   #nested = 0;
   #sets = 0;
 
-  constructor(tokens: Tokens) {
+  constructor(tokens: Tokens, now: number | undefined) {
     this.#tokens = tokens;
     this.parser = new Parser(tokens);
     this.parser.aggregates = true;
+    this.parser.now = now;
     this.parser.query = () => this.query();
     this.#from = new FromParser(this);
   }

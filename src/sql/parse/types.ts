@@ -289,6 +289,25 @@ function string(parser: Parser): Expression {
   return { kind: 'string', value: text, at: start };
 }
 
+const INSTANT: TypeName = { name: 'timestamptz', args: [] };
+const DAY: TypeName = { name: 'date', args: [] };
+const CLOCK_TYPES: ReadonlyMap<string, TypeName> = new Map([
+  ['now', INSTANT],
+  ['current_timestamp', INSTANT],
+  ['today', DAY],
+  ['current_date', DAY],
+  ['localtimestamp', { name: 'timestamp', args: [] }],
+]);
+
+/** The time of the statement by the clock of UTC; undefined where no such function is called. */
+export function momentCall(parser: Parser, word: string, at: number): Expression | undefined {
+  const type = CLOCK_TYPES.get(word);
+  if (type === undefined || parser.now === undefined) return undefined;
+  const text = new Date(parser.now).toISOString();
+  const value = type === INSTANT ? text : text.slice(0, type === DAY ? 10 : -1);
+  return { kind: 'cast', arg: { kind: 'string', value, at }, type, lenient: false, at };
+}
+
 /** `date '2020-01-01'`: the cursor is on the string. */
 export function typedLiteral(
   parser: Parser,

@@ -40,7 +40,7 @@ export async function runSql(
 ): Promise<RecordBatchStream> {
   const { engine } = catalog;
   const memory = requestMemory(engine);
-  const statement = openStatement(statementText(request));
+  const statement = openStatement(statementText(request), engine.env.now());
   const sources = await openedTables(catalog, request, statement, { memory, signal });
   const turn = new Turn(engine.env);
   return handedOut(statement.run(sources, { memory, turn, signal }));
@@ -50,7 +50,7 @@ export async function explainSql(
   catalog: Catalog,
   request: ExplainSqlRequest,
 ): Promise<ExplainSqlResponse> {
-  const statement = openStatement(statementText(request));
+  const statement = openStatement(statementText(request), catalog.engine.env.now());
   const memory = requestMemory(catalog.engine);
   const sources = await openedTables(catalog, request, statement, { memory, signal: undefined });
   return { plan: statement.explain(sources) };
