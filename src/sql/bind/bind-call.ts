@@ -7,6 +7,7 @@
 import { DataType, Decimal, plainType } from '../../arrow/index.ts';
 import {
   compileRegexp,
+  DIGEST_FUNCTIONS,
   LIST_FUNCTIONS,
   levenshtein,
   NUMBER_FUNCTIONS,
@@ -96,7 +97,12 @@ export const SIGNATURES: Readonly<Record<string, Signature>> = {
   '|': ['ii', INT64],
   '<<': ['ii', INT64],
   '>>': ['ii', INT64],
+  gcd: ['ii', INT64],
+  lcm: ['ii', INT64],
   chr: ['i', UTF8],
+  md5: ['t', UTF8],
+  sha256: ['t', UTF8],
+  hex: ['t', UTF8],
   isnan: ['f', BOOL],
   floor: ['n', 'same'],
   ceil: ['n', 'same'],
@@ -131,6 +137,9 @@ export const ALIASES: Readonly<Record<string, string>> = {
   str_split: 'string_split',
   editdist3: 'levenshtein',
   list_position: 'array_position',
+  array_sort: 'list_sort',
+  array_reverse_sort: 'list_reverse_sort',
+  array_reverse: 'list_reverse',
   date_part: 'extract',
   datepart: 'extract',
   datetrunc: 'date_trunc',
@@ -145,8 +154,8 @@ export const ALIASES: Readonly<Record<string, string>> = {
   len: 'length',
 };
 
-/** Functions of the bits of whole numbers, which are all of 64 bits. */
-const BITS: ReadonlySet<string> = new Set(['&', '|', 'xor', '<<', '>>']);
+/** Functions of whole numbers and of their bits, which are all of 64 bits. */
+const BITS: ReadonlySet<string> = new Set(['&', '|', 'xor', '<<', '>>', 'gcd', 'lcm']);
 
 const RUN: Readonly<Record<string, RowFunction>> = {
   ...STRING_FUNCTIONS,
@@ -154,6 +163,7 @@ const RUN: Readonly<Record<string, RowFunction>> = {
   ...REGEXP_FUNCTIONS,
   ...LIST_FUNCTIONS,
   ...TEXT_PART_FUNCTIONS,
+  ...DIGEST_FUNCTIONS,
   levenshtein,
 };
 

@@ -39,7 +39,13 @@ import { bindArithmetic } from './bind-arithmetic.ts';
 import { bindCompare } from './bind-compare.ts';
 import { FIELDS_OF_TIMES } from './bind-fields.ts';
 import { bindRead, bindTypeOf, bindWritten } from './bind-formats.ts';
-import { bindArrayHas, bindArrayPosition, bindArrays, bindSlice } from './bind-lists.ts';
+import {
+  bindArrayHas,
+  bindArrayPosition,
+  bindArrays,
+  bindOrdered,
+  bindSlice,
+} from './bind-lists.ts';
 import { TIME_FUNCTIONS } from './bind-times.ts';
 
 export const SPECIAL: Readonly<
@@ -60,6 +66,9 @@ export const SPECIAL: Readonly<
   '||': bindJoin,
   array_has: bindArrayHas,
   array_position: bindArrayPosition,
+  list_sort: bindOrdered('list_sort'),
+  list_reverse_sort: bindOrdered('list_reverse_sort'),
+  list_reverse: bindOrdered('list_reverse'),
   array_has_any: bindArrays('array_has_any'),
   array_has_all: bindArrays('array_has_all'),
   array_element: bindElement,

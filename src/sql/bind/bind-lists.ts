@@ -120,6 +120,27 @@ export function bindSlice(args: readonly Bound[], at: number | undefined): Bound
   return call(run, [settle(whole), ...bounds], type);
 }
 
+/** The list in another order. @throws InvalidInput for items that have none, where they are put in it */
+export function bindOrdered(name: string) {
+  return (args: readonly Bound[], at: number | undefined): Bound => {
+    const [list] = args;
+    if (list === undefined || args.length > 1) {
+      return refuse(at, `${name} takes one list, not ${args.length} arguments`);
+    }
+    const given = argument(name, list, 'l', at);
+    const type = plainType(given.type);
+    if (familyOf(type) === 'null') return literal(type, null, at);
+    const item = familyOf(elementType(type));
+    if (name !== 'list_reverse' && item !== 'null' && !isOrdered(item)) {
+      refuse(
+        locationOf(list) ?? at,
+        `${name} takes items that have an order, not ${typeText(type)}`,
+      );
+    }
+    return call(LIST_FUNCTIONS[name] as RowFunction, [given], type);
+  };
+}
+
 export function bindArrays(name: string) {
   return (args: readonly Bound[], at: number | undefined): Bound => {
     const [left, right] = args;

@@ -24,7 +24,12 @@ const OTHERS: Readonly<Record<string, string>> = {
   ...entries("time + INTERVAL '1 day'", ['date_add', 'dateadd', 'date_sub']),
   ...entries('FROM .., unnest(x) AS u(item)', ['unnest', 'explode', 'flatten']),
   ...entries('FROM generate_series(1, 10) AS s(n)', ['generate_series', 'sequence']),
-  ...entries("a literal, such as TIMESTAMP '2026-01-31 12:00'", ['now', 'getdate', 'sysdate', 'today']),
+  ...entries("a literal, such as TIMESTAMP '2026-01-31 12:00'", [
+    'now',
+    'getdate',
+    'sysdate',
+    'today',
+  ]),
 };
 
 function entries(instead: string, names: readonly string[]): Record<string, string> {

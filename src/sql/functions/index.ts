@@ -12,6 +12,7 @@ export {
   TRUNCATIONS,
   truncateTo,
 } from './dates.ts';
+export { DIGEST_FUNCTIONS } from './digests.ts';
 export { levenshtein } from './distances.ts';
 export { moveDate, moveInstant, moveTimestamp, negateInterval, sumIntervals } from './intervals.ts';
 export { LIST_FUNCTIONS, quantified } from './lists.ts';

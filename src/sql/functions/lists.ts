@@ -25,7 +25,7 @@ import {
   UNKNOWN,
   type Value,
 } from '../typed/index.ts';
-import { boundedReader, quicker, strict } from './rows.ts';
+import { boundedReader, quicker, strict, strictInSteps } from './rows.ts';
 import { sliceOf } from './text-parts.ts';
 
 const items = (value: Value): readonly Value[] => value as readonly Value[];
@@ -212,7 +212,54 @@ function keepHits(out: Uint8Array, { starts, ends }: ListColumn, hits: Uint8Arra
   }
 }
 
+/** Items that are put in order between two steps. */
+const STEP_ITEMS = 4096;
+
+/** A copy in order, nulls last: parts are sorted, and then merged two by two. */
+const sorted = (name: string, direction: number): RowFunction =>
+  strictInSteps(name, function* ([list], _type, memory): Generator<void, Value> {
+    const known = items(list).filter((item) => item !== null);
+    const nulls = new Array<null>(items(list).length - known.length).fill(null);
+    memory.take(SORTED_ITEM * known.length);
+    let parts: Value[][] = [];
+    for (let from = 0; from < known.length; from += STEP_ITEMS) {
+      const part = known.slice(from, from + STEP_ITEMS);
+      parts.push(part.sort((a, b) => direction * compareValues(a, b)));
+      yield;
+    }
+    while (parts.length > 1) {
+      const merged: Value[][] = [];
+      for (let at = 0; at < parts.length; at += 2) {
+        merged.push(yield* mergedParts(parts[at] as Value[], parts[at + 1] ?? [], direction));
+      }
+      parts = merged;
+    }
+    return [...(parts[0] ?? []), ...nulls];
+  });
+
+/** Bytes of an item in the two copies of a merge. */
+const SORTED_ITEM = 16;
+
+function* mergedParts(
+  left: readonly Value[],
+  right: readonly Value[],
+  direction: number,
+): Generator<void, Value[]> {
+  const out: Value[] = [];
+  let [a, b] = [0, 0];
+  while (a < left.length || b < right.length) {
+    const isLeft =
+      b >= right.length || (a < left.length && direction * compareValues(left[a], right[b]) <= 0);
+    out.push(isLeft ? left[a++] : right[b++]);
+    if (out.length % STEP_ITEMS === 0) yield;
+  }
+  return out;
+}
+
 export const LIST_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
+  list_sort: sorted('list_sort', 1),
+  list_reverse_sort: sorted('list_reverse_sort', -1),
+  list_reverse: strict('list_reverse', ([list]) => items(list).toReversed()),
   array_has: arrayHas,
   array_has_any: arrayHasEach('array_has_any', false),
   array_has_all: arrayHasEach('array_has_all', true),

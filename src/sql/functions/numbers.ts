@@ -13,6 +13,7 @@ import {
   columnOf,
   compareValues,
   decimalScale,
+  INT64,
   integerRange,
   type RowFunction,
   reader,
@@ -34,6 +35,13 @@ function inType(value: bigint, type: DataType, what: string): Value {
 function decimalRange({ precision }: Decimal): readonly [bigint, bigint] {
   const limit = powerOfTen(precision) - 1n;
   return [-limit, limit];
+}
+
+/** The greatest one, which is 0 of two zeros. */
+function commonDivisor(a: bigint, b: bigint): bigint {
+  let [x, y] = [a, b];
+  while (y !== 0n) [x, y] = [y, x % y];
+  return x < 0n ? -x : x;
 }
 
 type Direction = (value: number) => number;
@@ -187,6 +195,20 @@ export const NUMBER_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   '&': strict('&', ([a, b]) => (a as bigint) & (b as bigint)),
   '|': strict('|', ([a, b]) => (a as bigint) | (b as bigint)),
   xor: strict('xor', ([a, b]) => (a as bigint) ^ (b as bigint)),
+  gcd: strict('gcd', ([a, b]) => inType(commonDivisor(a as bigint, b as bigint), INT64, 'gcd'), {
+    fallible: true,
+  }),
+  lcm: strict(
+    'lcm',
+    ([a, b]) => {
+      const [x, y] = [a as bigint, b as bigint];
+      const product = x * y;
+      if (product === 0n) return 0n;
+      const least = product / commonDivisor(x, y);
+      return inType(least < 0n ? -least : least, INT64, 'lcm');
+    },
+    { fallible: true },
+  ),
   '<<': shifted('<<', (value, by) => BigInt.asIntN(64, value << by)),
   '>>': shifted('>>', (value, by) => value >> by),
   isnan: strict('isnan', ([value]) => Number.isNaN(value)),
