@@ -85,7 +85,7 @@ function checkKeys({ on }: MergeClauses, { schema }: SourceRows): void {
 
 /**
  * A table that is only declared is created with all rows, "since there are no existing rows to merge
- * with". `use_index` is a hint that changes no result: without an index on the keys they are scanned.
+ * with". `use_index` changes no result: if it is false, keys are scanned even where an index has them.
  * @throws InvalidInput, TableSchemaValidation, PayloadTooLarge, ServiceUnavailable after `timeout`
  */
 export async function mergeInsertIntoTable(
@@ -148,6 +148,7 @@ function mergeClauses(request: MergeInsertIntoTableRequest): MergeClauses {
     updateMatched: request.when_matched_update_all === true ? { condition } : undefined,
     insertNew: request.when_not_matched_insert_all === true,
     deleteMissing: request.when_not_matched_by_source_delete === true ? { filter } : undefined,
+    usesIndex: request.use_index,
   };
 }
 

@@ -85,7 +85,7 @@ export class MergeInsertBuilder<RowType = AnyRow> {
     return this;
   }
 
-  /** Whether an index may find the keys: the catalog decides where there is none. */
+  /** False scans the keys even where an index of a key column would find those of few rows. */
   useIndex(useIndex: boolean): this {
     this.#request.use_index = useIndex;
     return this;

@@ -14,7 +14,7 @@ import {
   rowsAtPositions,
   union,
 } from '../../indexes/index.ts';
-import type { CompiledExpression, Condition } from '../../sql/index.ts';
+import type { CompiledExpression, Condition, Value } from '../../sql/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { type Coverage, coverageOf, indexedField, readingIndexes } from './coverage.ts';
 import { entryFile, placedRuns } from './segment.ts';
@@ -64,6 +64,28 @@ export function chooseIndexes(
   const chooser = new Chooser(engine, snapshot, indexes, readsRows ? 1 : UNREAD);
   const condition = predicate.condition();
   return readingIndexes(engine, snapshot, () => chooser.choose(condition));
+}
+
+/**
+ * The rows of which a column has one of `values`, by an index of the column; undefined where none
+ * tells, or where they are not few.
+ * @param path names of the structs that the column is in, and its own
+ * @param values of the column's type, none of them null
+ * @throws Corrupt
+ */
+export async function rowsWithValues(
+  engine: Engine,
+  snapshot: Snapshot,
+  path: readonly string[],
+  values: readonly Value[],
+): Promise<IndexedRows | undefined> {
+  const { indexes } = snapshot.manifest;
+  if (indexes === undefined || snapshot.rowCount < engine.limits.indexedRows) return undefined;
+  const chooser = new Chooser(engine, snapshot, indexes, 1);
+  const test = { kind: 'among', values } as const;
+  const asked: Condition = { kind: 'test', path, test, exact: true };
+  const { indexed } = await readingIndexes(engine, snapshot, () => chooser.choose(asked));
+  return indexed;
 }
 
 /** The choice of no index, with the reason that explain shows. */

@@ -6,7 +6,12 @@
  */
 
 export { BTREE_COLUMNS } from './btree-segment.ts';
-export { chooseIndexes, type IndexChoice, type IndexedRows } from './choose-index.ts';
+export {
+  chooseIndexes,
+  type IndexChoice,
+  type IndexedRows,
+  rowsWithValues,
+} from './choose-index.ts';
 export { type CountedRows, countIndexed } from './count-indexed.ts';
 export {
   type Coverage,

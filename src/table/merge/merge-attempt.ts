@@ -31,6 +31,7 @@ import {
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
 import { RowOffsets } from '../write/index.ts';
+import { indexedKeys } from './indexed-keys.ts';
 import { indexKeys, type KeyChunk, type KeyIndex, showKey } from './key-index.ts';
 import { KeyRange } from './key-range.ts';
 import { staleByMerge, withoutComputed } from './merge-computed.ts';
@@ -46,6 +47,8 @@ export interface MergeClauses {
   readonly insertNew?: boolean | undefined;
   /** Rows of the table whose key did not come are deleted. */
   readonly deleteMissing?: { readonly filter?: string | undefined } | undefined;
+  /** False where no index is to be asked for the keys. */
+  readonly usesIndex?: boolean | undefined;
 }
 
 /** Rows written at once. */
@@ -133,8 +136,13 @@ export class MergeAttempt {
     );
     const { filter } = clauses.deleteMissing ?? {};
     const plan = await planScan(engine, base, { columns: names, signal, memory });
+    // Rows whose key did not come are not in what an index finds.
+    const indexed =
+      clauses.usesIndex === false || clauses.deleteMissing !== undefined
+        ? undefined
+        : await indexedKeys(engine, base, keys, keyChunks);
     const parts = {
-      plan,
+      plan: { ...plan, indexed },
       keys,
       clauses,
       source,
@@ -159,7 +167,9 @@ export class MergeAttempt {
       plan.signal?.throwIfAborted();
       const first = position;
       position += liveRows(entry);
-      const here = this.#range.mayBeInFragment(entry);
+      const here = plan.indexed?.covered.has(entry.id)
+        ? plan.indexed.rows.has(entry.id)
+        : this.#range.mayBeInFragment(entry);
       if (!here && clauses.deleteMissing === undefined) continue;
       for await (const place of fragmentPlaces(plan, entry, first, this.#turn)) {
         const updated = await this.#mergePlace(place, here);
@@ -174,18 +184,23 @@ export class MergeAttempt {
     const here =
       mayMatch && this.#range.mayBeInBatch(place.entry, place.reader.footer, place.index);
     if (!here && clauses.deleteMissing === undefined) return undefined;
-    const live = place.deleted?.keptBetween(place.first, place.rows);
+    const isNamed = plan.indexed?.covered.has(place.entry.id) === true;
+    // Those that the index found, or all.
+    const named = isNamed ? await matchingRows(plan, place) : undefined;
+    if (named?.length === 0) return undefined;
+    const live = named ?? place.deleted?.keptBetween(place.first, place.rows);
     let matches: Int32Array | undefined;
     if (here) {
       const columns = await readFields(
         plan,
         place,
         clauses.on.map((_, at) => this.#keyName(at)),
-        undefined,
+        named,
       );
-      matches = await inTurns(this.#turn, this.#index.match(columns, place.rows), plan.signal);
+      const rows = named?.length ?? place.rows;
+      matches = await inTurns(this.#turn, this.#index.match(columns, rows), plan.signal);
     }
-    const pairs = matches === undefined ? NO_PAIRS : this.#pairs(matches, live);
+    const pairs = matches === undefined ? NO_PAIRS : this.#pairs(matches, live, isNamed);
     if (clauses.deleteMissing !== undefined) await this.#deleteMissing(place, live, matches);
     if (clauses.updateMatched === undefined || pairs.targets.length === 0) return undefined;
     return this.#updated(place, pairs);
@@ -202,8 +217,11 @@ export class MergeAttempt {
     return (this.#parts.keys[at] as IdentifiedField).field.name;
   }
 
-  /** Live rows of a batch with the source rows of the same key. */
-  #pairs(matches: Int32Array, live: Selection): Pairs {
+  /**
+   * Live rows of a batch with the source rows of the same key.
+   * @param matches of the live rows alone where `isNamed`, else of all rows
+   */
+  #pairs(matches: Int32Array, live: Selection, isNamed: boolean): Pairs {
     const update = this.#parts.clauses.updateMatched !== undefined;
     const count = live === undefined ? matches.length : live.length;
     const targets = new Uint32Array(Math.min(count, PAIRS_AT_FIRST));
@@ -211,7 +229,7 @@ export class MergeAttempt {
     let found = 0;
     for (let at = 0; at < count; at++) {
       const row = live === undefined ? at : (live[at] as number);
-      const source = matches[row] as number;
+      const source = matches[isNamed ? at : row] as number;
       if (source < 0) continue;
       if (update && this.#repeated[source] === 1) throw this.#ambiguous(source);
       this.#met[source] = 1;
