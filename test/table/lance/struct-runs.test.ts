@@ -13,6 +13,7 @@ import {
 } from '../../../src/arrow/apache.ts';
 import { connect } from '../../../src/sdk/connect.ts';
 import { type StructOrder, structRuns } from '../../../src/table/lance/index.ts';
+import { fitFragments, fitOf } from '../../../src/table/write/match-fields.ts';
 import { filesOf } from '../../helpers/catalog-files.ts';
 import { memoryFs } from '../../helpers/catalogs.ts';
 import { seeded } from '../../helpers/seeded.ts';
@@ -117,4 +118,21 @@ test('rows that fail after the first run leave no file', async () => {
   await expect(table.add(failing() as never)).rejects.toThrow('the source ends');
   expect(files()).toBe(before);
   expect(await table.countRows()).toBe(1);
+});
+
+test('fragments without a struct fit what their columns have become meanwhile', () => {
+  const written = fitOf(TREE, SCHEMA);
+  const statistics = [
+    [2, 0, 1, 2],
+    [2, 0],
+  ];
+  const fragment = { file: 'f', rows: 2, fields: [0, 2], statistics } as never;
+  const now = (change: (field: Field) => Field) =>
+    TREE.map((node) => ({ ...node, field: change(node.field) }));
+  const required = (name: string) =>
+    now((field) => new Field(field.name, field.type, field.name !== name));
+  expect(fitFragments(required('b'), written, [fragment])).toEqual([fragment]);
+  expect(() => fitFragments(required('a'), written, [fragment])).toThrow(
+    'column "a" is required and null in 2 rows',
+  );
 });
