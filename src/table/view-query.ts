@@ -60,9 +60,9 @@ export async function viewColumns(
       throw refused('filters by ids or places of rows, which change');
     for (const input of compiled.columns) inputs.add(input);
   }
-  const view = { source: [], columns, filter, limit, inputs: [...inputs] };
+  const view = { source: [], columns, filter, limit, inputs: [...inputs].sort() };
   const { schema } = await viewRows(engine, source, view, { limit: 0 });
-  return { schema, columns, inputs: [...inputs] };
+  return { schema, columns, inputs: [...inputs].sort() };
 }
 
 const refused = (what: string): DirspaceError =>

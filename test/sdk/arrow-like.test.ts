@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { describeType } from '../../src/arrow/index.ts';
 import { isDirspaceError } from '../../src/errors.ts';
 import { type DataInput, toRecordBatchStream } from '../../src/sdk/convert/data.ts';
+import { makeArrowTable } from '../../src/sdk/convert/make-table.ts';
 import { batchRows } from '../../src/sdk/convert/rows.ts';
 import { toSchema } from '../../src/sdk/convert/schema-like.ts';
 import { collectBatches, throughArrow } from '../helpers/batches.ts';
@@ -289,4 +290,12 @@ describe('Arrow objects that cannot be taken', () => {
     const error = await outcome(arrow21.vectorFromArray([1, 2], new arrow21.Int32()));
     expect(String(error)).toMatch(/no column names/);
   });
+});
+
+it.each(RELEASES)('makeArrowTable takes types of vectors of release %s', (_, a) => {
+  const type = new a.Float64();
+  const made = makeArrowTable([{ v: [1, 2] }], { vectorColumns: { v: { type: type as never } } });
+  const read = arrow21.tableFromIPC(arrow21.tableToIPC(made));
+  expect(String(read.schema.fields[0]?.type)).toBe('FixedSizeList[2]<Float64>');
+  expect(read.toArray().map((row) => row.v.toJSON())).toEqual([[1, 2]]);
 });

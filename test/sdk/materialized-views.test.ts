@@ -54,6 +54,9 @@ test.each(kinds)('over %s', async (kind) => {
     filter: 'net > 50',
     inputs: ['id', 'net'],
   });
+  const turned = await db.createMaterializedView('turned', 'orders', { select: ['net', 'id'] });
+  expect((await turned.definition()).inputs).toEqual(['id', 'net']);
+  await db.dropTable('turned');
   const built = { mode: 'rebuild', rowsWritten: 1, sourceVersion: 1, version: 2 };
   expect(await view.refresh()).toEqual(built);
   await orders.add([{ id: 3, net: 100 }]);

@@ -161,8 +161,11 @@ export function hasSchema(data: DataInput): boolean {
   return 'schema' in data && isSchemaLike(data.schema);
 }
 
-/** @throws InvalidInput for a column that is given anything but the type of its items */
-const ownTypes = (columns: VectorColumns): VectorColumns =>
+/**
+ * The columns with types of this library's apache-arrow, whichever release made them.
+ * @throws InvalidInput for a column that is given anything but the type of its items
+ */
+export const ownTypes = (columns: VectorColumns): VectorColumns =>
   Object.fromEntries(
     Object.entries(columns).map(([name, column]) => {
       const type: unknown = column?.type;

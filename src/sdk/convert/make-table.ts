@@ -18,6 +18,7 @@ import {
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { onlyOptions } from '../handles/index.ts';
+import { ownTypes } from './data.ts';
 import type { VectorColumns } from './infer.ts';
 import { tableOfRows } from './row-stream.ts';
 import { type SchemaInput, toSchema } from './schema-like.ts';
@@ -78,7 +79,7 @@ export function makeArrowTable(
   const made = tableOfRows(
     data,
     schema,
-    vectorColumns as VectorColumns | undefined,
+    vectorColumns && ownTypes(vectorColumns as VectorColumns),
     coded ? withCodes : (inferred) => inferred,
   );
   const fields = made.schema.fields;
