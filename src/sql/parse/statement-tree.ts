@@ -35,6 +35,8 @@ export type QueryBody =
   | (Located & {
       readonly kind: 'union';
       readonly all: boolean;
+      /** BY NAME: columns go by their names, and one that a part lacks is null there. */
+      readonly byName: boolean;
       readonly parts: readonly QueryBody[];
     })
   | (Located & {
@@ -68,11 +70,12 @@ export interface Select extends Located {
 
 export type SelectItem =
   | (Located & { readonly kind: 'value'; readonly value: Expression; readonly alias?: string })
-  /** `*`, or `a.b.*`; without the columns of EXCLUDE. */
+  /** `*`, or `a.b.*`; without the columns of EXCLUDE, and with other values for those of REPLACE. */
   | (Located & {
       readonly kind: 'star';
       readonly path: readonly string[];
       readonly exclude: readonly string[];
+      readonly replace: readonly { readonly name: string; readonly value: Expression }[];
     });
 
 /** `semi` and `anti`: the rows of the left side that have a match on the right one, or none. */

@@ -204,12 +204,12 @@ class StatementParser implements QueryParser {
     for (;;) {
       const { word } = tokens;
       if (word !== 'union' && word !== 'except') return body;
-      const all = this.#takesAll();
+      const { all, byName } = this.#setWords();
       const next = this.#intersection();
       if (word === 'except') body = { kind: 'except', all, left: body, right: next, at };
-      else if (body.kind === 'union' && body.all === all) {
+      else if (body.kind === 'union' && body.all === all && body.byName === byName) {
         body = { ...body, parts: [...body.parts, next] };
-      } else body = { kind: 'union', all, parts: [body, next], at };
+      } else body = { kind: 'union', all, byName, parts: [body, next], at };
     }
   }
 
@@ -218,14 +218,14 @@ class StatementParser implements QueryParser {
     const at = this.#tokens.start;
     let body = this.#part();
     while (this.#tokens.word === 'intersect') {
-      const all = this.#takesAll();
+      const { all } = this.#setWords();
       body = { kind: 'intersect', all, left: body, right: this.#part(), at };
     }
     return body;
   }
 
-  /** UNION, EXCEPT or INTERSECT, and whether ALL follows. */
-  #takesAll(): boolean {
+  /** UNION, EXCEPT or INTERSECT, and whether ALL follows, and for UNION also BY NAME. */
+  #setWords(): { all: boolean; byName: boolean } {
     const tokens = this.#tokens;
     const { word, start } = tokens;
     this.#sets++;
@@ -233,9 +233,11 @@ class StatementParser implements QueryParser {
     tokens.next();
     const all = this.parser.took('all');
     if (!all) this.parser.took('distinct');
-    if (tokens.word === 'by')
-      refuse(tokens.start, `${word.toUpperCase()} BY NAME is not supported`);
-    return all;
+    if (tokens.word !== 'by') return { all, byName: false };
+    if (word !== 'union') refuse(tokens.start, `${word.toUpperCase()} BY NAME is not supported`);
+    tokens.next();
+    this.parser.takeWord('name');
+    return { all, byName: true };
   }
 
   #part(): QueryBody {
@@ -243,8 +245,7 @@ class StatementParser implements QueryParser {
     const { word, start: at } = this.#tokens;
     if (parser.isMark('(')) return { kind: 'query', query: this.#inParentheses(), at };
     if (word === 'values') return this.#values(at);
-    if (word === 'select') return this.#select(at);
-    if (word === 'from') refuse(at, 'A query begins with SELECT, which names its columns');
+    if (word === 'select' || word === 'from') return this.#select(at);
     return parser.refuseToken('SELECT is expected');
   }
 
@@ -270,9 +271,12 @@ class StatementParser implements QueryParser {
   #select(at: number): Select {
     const parser = this.parser;
     const tokens = this.#tokens;
-    tokens.next();
+    const first = this.#tables();
+    // FROM may come first, and then stands for SELECT * where no SELECT follows.
+    const isBare = first.length > 0 && tokens.word !== 'select';
+    if (!isBare) tokens.next();
     const distinctOn: Expression[] = [];
-    let distinct = parser.took('distinct');
+    let distinct = !isBare && parser.took('distinct');
     if (distinct && parser.took('on')) {
       const open = tokens.start;
       parser.take('(');
@@ -280,15 +284,13 @@ class StatementParser implements QueryParser {
       while (parser.tookMark(','));
       parser.close(')', '(', open);
       distinct = false;
-    } else if (!distinct) parser.took('all');
+    } else if (!distinct && !isBare) parser.took('all');
     const items: SelectItem[] = [];
-    do items.push(this.#item());
-    while (parser.tookMark(','));
-    const from: TableReference[] = [];
-    if (parser.took('from')) {
-      do from.push(this.#from.joined());
+    if (isBare) items.push({ kind: 'star', path: [], exclude: [], replace: [], at });
+    else
+      do items.push(this.#item());
       while (parser.tookMark(','));
-    }
+    const from = first.length > 0 ? first : this.#tables();
     const where = parser.took('where') ? parser.expression() : undefined;
     const groups = this.#groups();
     const having = parser.took('having') ? parser.expression() : undefined;
@@ -318,6 +320,15 @@ class StatementParser implements QueryParser {
       ...(qualify === undefined ? {} : { qualify }),
       at,
     };
+  }
+
+  /** FROM and its tables, or nothing. */
+  #tables(): TableReference[] {
+    const from: TableReference[] = [];
+    if (!this.parser.took('from')) return from;
+    do from.push(this.#from.joined());
+    while (this.parser.tookMark(','));
+    return from;
   }
 
   /** GROUP BY with keys and sets of keys, or with ALL. */
@@ -429,7 +440,7 @@ class StatementParser implements QueryParser {
     }
     tokens.next();
     const exclude = this.#excluded();
-    return { kind: 'star', path, exclude, at };
+    return { kind: 'star', path, exclude, replace: this.#replaced(), at };
   }
 
   #excluded(): string[] {
@@ -437,6 +448,21 @@ class StatementParser implements QueryParser {
     if (!parser.took('exclude')) return [];
     const names = this.columnNames();
     return names.length > 0 ? names : [this.name('the name of a column is expected')];
+  }
+
+  /** REPLACE (value AS name, ..), or nothing. */
+  #replaced(): { name: string; value: Expression }[] {
+    const replace: { name: string; value: Expression }[] = [];
+    if (!this.parser.took('replace')) return replace;
+    const open = this.#tokens.start;
+    this.parser.take('(');
+    do {
+      const value = this.parser.expression();
+      this.parser.takeWord('as');
+      replace.push({ name: this.label(), value });
+    } while (this.parser.tookMark(','));
+    this.parser.close(')', '(', open);
+    return replace;
   }
 
   /** After AS any word will do. */

@@ -188,7 +188,9 @@ const refuseColumn = (column: Expression): never =>
 /** @throws InvalidInput for parts that a query with columns of the one around it cannot have */
 function refuseParts(asked: Asked, { select, window: { limit, offset = 0 } }: Parts): void {
   const isValue = asked.form === 'value';
-  const values = select.items.flatMap((item) => (item.kind === 'star' ? [] : [item.value]));
+  const values = select.items.flatMap((item) =>
+    item.kind === 'star' ? item.replace.map(({ value }) => value) : [item.value],
+  );
   const parts: [boolean, string][] = [
     [
       select.groupBy.length > 0 || select.groupByAll || select.groupingSets !== undefined,

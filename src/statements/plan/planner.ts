@@ -203,12 +203,43 @@ export class Planner {
     }
   }
 
-  #union({ all, parts, at }: Extract<QueryBody, { kind: 'union' }>): PlannedQuery {
+  #union({ all, byName, parts, at }: Extract<QueryBody, { kind: 'union' }>): PlannedQuery {
     atMost(parts.length, MOST_PARTS, 'parts of UNION', at);
-    const queries = parts.map((part) => this.#body(part, [], {}));
+    const planned = parts.map((part) => this.#body(part, [], {}));
+    const queries = byName ? this.#namedAlike(planned, at) : planned;
     const query = this.#joinedRows(queries, 'UNION', at);
     if (all) return query;
     return { plan: distinctRows(query.plan, at), names: query.names };
+  }
+
+  /** The queries with the columns of all, by their names; what one of them lacks is null. */
+  #namedAlike(queries: readonly PlannedQuery[], at: number | undefined): PlannedQuery[] {
+    const names = new Map<string, string>();
+    const places = queries.map(
+      (query) => new Map(query.names.map((name, place) => [name.toLowerCase(), place])),
+    );
+    for (const [part, query] of queries.entries()) {
+      if (places[part]?.size !== query.names.length) {
+        refuse(at, `UNION BY NAME takes different names, and a part has ${query.names.join(', ')}`);
+      }
+      for (const name of query.names) {
+        if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name);
+      }
+    }
+    return queries.map(({ plan }, part) => ({
+      plan: projected(
+        plan,
+        Array.from(names, ([key, name]) => {
+          const place = places[part]?.get(key);
+          const field = place === undefined ? undefined : plan.schema.fields[place];
+          return {
+            name: this.freshName(name),
+            value: field === undefined ? { kind: 'null' } : columnTree(field.name),
+          };
+        }),
+      ),
+      names: [...names.values()],
+    }));
   }
 
   /** INTERSECT and EXCEPT: how often each row is on either side says how often it comes. */

@@ -47,7 +47,8 @@ export function plannedRecursion(
   const { base, more, all } = partsOf(named);
   const of = (parts: readonly QueryBody[]): NamedQuery['query'] => {
     const [only] = parts as [QueryBody];
-    const body: QueryBody = parts.length === 1 ? only : { kind: 'union', all: true, parts };
+    const body: QueryBody =
+      parts.length === 1 ? only : { kind: 'union', all: true, byName: false, parts };
     return { ...named.query, body };
   };
   const first = planner.query(of(base));
@@ -120,6 +121,7 @@ function partsOf({ name, query, at }: NamedQuery): {
       `${name} reads itself, which only SELECT .. UNION ALL SELECT .. can, without ORDER BY and LIMIT of its own`,
     );
   }
+  if (body.byName) refuse(at, `${name} reads itself, which UNION BY NAME cannot`);
   const from = body.parts.findIndex((part) => refersTo(part, name));
   if (from === 0 || refersTo(query.with, name)) {
     return refuse(at, `The first part of ${name} reads ${name}, and has to give its first rows`);

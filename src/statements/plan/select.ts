@@ -198,6 +198,12 @@ export function itemsOf(select: Select, scope: Scope): Item[] {
       }
       const kept = columns.filter(({ name }) => !dropped.has(name.toLowerCase()));
       if (kept.length === 0) refuse(item.at, 'EXCLUDE leaves no column');
+      for (const { name, value } of item.replace) {
+        const place = kept.findIndex((column) => column.name.toLowerCase() === name.toLowerCase());
+        const column =
+          kept[place] ?? refuse(value.at, `REPLACE names ${name}, which is no column of it`);
+        kept[place] = { name: column.name, value: resolved(value, scope, [], select) };
+      }
       return kept;
     }
     const value = resolved(item.value, scope, [], select);
