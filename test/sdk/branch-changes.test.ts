@@ -4,6 +4,17 @@ import { connect, connectNamespace } from '../../src/sdk/connect.ts';
 import { createServer } from '../../src/server.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
 
+test('a field of a struct is compared, however many the struct has', async () => {
+  const db = await connect('/c', { fs: memoryFs(), lance: 'off' });
+  const wide = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`member${at}`, at]));
+  const table = await db.createTable('t', [{ id: 1, s: wide }]);
+  const branches = await table.branches();
+  const branch = await branches.create('b');
+  expect(await branches.diff('b')).toMatchObject({ changedColumns: [] });
+  await branch.addColumns([{ name: 's.late', valueSql: '1' }]);
+  expect(await branches.diff('b')).toMatchObject({ changedColumns: [{ name: 's' }] });
+});
+
 test.each(['a directory', 'a server'])('over %s', async (kind) => {
   const local = await connect('/c', { fs: memoryFs() });
   await using server = await createServer({

@@ -1,9 +1,10 @@
 /**
  * `columnDifferences` compares the top-level columns of a branch with those of main, by name. It
  * tells which were added, removed and changed. A column is changed if its id, type or nullability
- * differs. A column that was dropped and added again under its name has another id.
+ * differs, or that of a field below it. A column that was dropped and added again under its name
+ * has another id.
  */
-import { describeType } from '../../arrow/index.ts';
+import { typesEqual } from '../../arrow/index.ts';
 import { type ColumnSummary, columnSummary } from '../diff/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';
 
@@ -32,7 +33,9 @@ export function columnDifferences(
 
 const summary = (field: IdentifiedField): ColumnSummary => columnSummary(field);
 
+/** Fields below a column are compared as it is: one of another id is another field of that name. */
 const isSame = (one: IdentifiedField, other: IdentifiedField): boolean =>
   one.id === other.id &&
   one.field.nullable === other.field.nullable &&
-  describeType(one.field.type) === describeType(other.field.type);
+  typesEqual(one.field.type, other.field.type, {}) &&
+  one.children.every((child, at) => isSame(child, other.children[at] as IdentifiedField));
