@@ -1,8 +1,8 @@
 /**
- * `withRows` opens the Arrow body of a request as a stream of rows and runs an operation on it. The
- * memory that the rows take counts against the request's budget until the operation ends. A body
- * whose data, once decompressed, has more than `limits.bodyBytes` bytes is refused with
- * PayloadTooLarge.
+ * * `withRows` opens the Arrow body of a request as a stream of rows and runs an operation on it. A
+ * body of bytes is decoded within limits: the memory for it counts against the request's budget
+ * until the operation ends, and data of more than `limits.bodyBytes` bytes, once decompressed,
+ * throws PayloadTooLarge. Record batches in memory are passed on as they are, without a limit.
  */
 import type { ArrowBody, RecordBatchStream } from '../../arrow/index.ts';
 import { openArrowBody } from '../../ipc/index.ts';

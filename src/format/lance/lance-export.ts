@@ -1,8 +1,8 @@
 /**
- * `LanceFileEncoder` encodes rows as a data file that only Lance reads, for copies of a table
- * outside the catalog. `lanceExportSchema` prepares the schema of such a copy, and
- * `lanceExportManifest` encodes its manifest as version 1. A column that Lance cannot hold throws
- * Unsupported.
+ * * `LanceFileEncoder` encodes rows as a plain Lance data file, without the Arrow footer that the
+ * catalog's own fragments have, for copies of a table outside the catalog. `lanceExportSchema`
+ * prepares the schema of such a copy, and `lanceExportManifest` encodes its manifest as version 1.
+ * A column that Lance cannot hold throws Unsupported.
  */
 import {
   childFields,

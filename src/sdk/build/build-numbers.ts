@@ -1,9 +1,10 @@
 /**
- * Builds integer, float, boolean and decimal columns (`buildInt`, `buildFloat`, `buildBool`,
+ * * * Builds integer, float, boolean and decimal columns (`buildInt`, `buildFloat`, `buildBool`,
  * `buildDecimal`) from JavaScript values. A value that does not fit its type throws
  * TableSchemaValidation. Integers and decimals may also be given as text. Numbers are rounded to
- * the type of a float column; with `exactFloats` in the context one that would change is refused.
- * A bigint in a float column must be exact, unless `roundsIntegers` is set.
+ * the type of a float column; if the context has `exactFloats`, a number that rounding would change
+ * throws instead. A bigint in a float column must be one that a double holds exactly, unless
+ * `roundsIntegers` is set; a narrower column then rounds it as it does numbers.
  */
 import {
   type Data,

@@ -1,9 +1,10 @@
 /**
- * `propertiesOf` converts the configuration of `dir` and `rest`, with the nested objects and flags
- * of LanceDB's SDK, to properties, which are strings by name. Configurations of other
+ * * `propertiesOf` converts the configuration of `dir` and `rest`, with the nested objects and
+ * flags of LanceDB's SDK, to properties, which are strings by name. Configurations of other
  * implementations are not converted. The properties in `more` are added, except for names that the
- * configuration has. `manifestEnabled` is taken only for `dir`, as true; anything else throws
- * InvalidInput, and so do headers and properties in `more` that are not strings.
+ * configuration has. `manifestEnabled` may be true in a configuration of `dir`, and is dropped; any
+ * other use throws InvalidInput. So do headers of `rest`, and properties in `more`, that are not
+ * strings.
  */
 import { DirspaceError } from '../../errors.ts';
 import { checkStrings, type Properties } from './properties.ts';

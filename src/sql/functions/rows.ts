@@ -1,9 +1,9 @@
 /**
- * Turns functions of single values into functions of whole columns, for the definitions of SQL
- * functions. A `strict` function gives null if an argument is null. It can compute rows of text in
- * steps, so that the event loop is not blocked; `strictInSteps` is for values that take long each.
- * Long texts and lists are counted as memory before they are read. `quicker` first tries a faster
- * computation of the whole column.
+ * * Turns functions of single values into functions of whole columns, for the definitions of SQL
+ * functions. A `strict` function gives null if an argument is null. With `long`, or for many rows,
+ * it computes texts in steps, so that the event loop is not blocked. `strictInSteps` is for
+ * functions of which each single value may take long. Long texts and lists are counted as memory
+ * before they are read. `quicker` first tries a faster computation of the whole column.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

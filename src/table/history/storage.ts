@@ -1,9 +1,9 @@
 /**
- * `findStorage` looks into the folder of a table that has no visible version, and returns one file
- * or folder that shows what is there: Lance's data, files of lost versions, versions of branches or
- * of another incarnation, or foreign files. For a table that is only declared it returns undefined.
- * It ignores files of writers that have announced themselves, and of multi-table commits that are
- * undecided or aborted.
+ * * `findStorage` looks into the folder of a table that has no visible version, and returns one
+ * file or folder that shows what is there: data of Lance, data files that no version refers to,
+ * versions of a branch or of another table that stood there (incarnation), or foreign files. For a
+ * table that is only declared it returns undefined. It ignores files of writers that have announced
+ * themselves, and of multi-table commits that are undecided or aborted.
  */
 import {
   branchesFolder,

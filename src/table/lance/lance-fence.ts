@@ -1,8 +1,8 @@
 /**
- * `placeFence` writes the fence of a table if it has none, a manifest of version 0 in `_versions`.
- * While Lance finds no other manifest there, it takes the fence for the newest version and refuses
- * to read or write the table. Without the fence, Lance's writers would create a dataset of their
- * own beside the rows.
+ * * `placeFence` writes the fence of a table, a manifest of version 0 in `_versions`, unless it is
+ * there. While Lance finds no other manifest there, it takes the fence for the newest version and
+ * refuses to read or write the table. Without the fence, Lance's writers would create a dataset of
+ * their own beside the rows.
  */
 import { lanceFence, lanceFenceFile, lanceVersionsFolder } from '../../format/index.ts';
 import { type Engine, resolveHead, type TableBranch } from '../versions/index.ts';

@@ -1,8 +1,9 @@
 /**
- * `DeletionFiles` writes the deletion files of one attempt of a commit. Fragments passed to `add`
- * share files of up to 1,048,576 deleted rows, so that a change of a thousand fragments flushes
- * only a few files. `write` writes a file for one fragment, in the form that every release reads.
- * `durable` resolves when all of them are flushed.
+ * * * `DeletionFiles` writes the deletion files of one attempt of a commit. Fragments passed to
+ * `add` share files of up to 1,048,576 deleted rows, so that a change of a thousand fragments
+ * flushes only a few files. `write` writes a file for one fragment alone; earlier releases read
+ * these too, but not the shared ones. `finish` writes what was added and returns the entries by
+ * fragment. `durable`, called after it, resolves when all files are flushed.
  */
 
 import { crc32 } from 'node:zlib';

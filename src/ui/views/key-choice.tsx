@@ -1,7 +1,7 @@
 /**
- * `KeyChoice` lets the reader choose how the rows of two versions are matched: by where they are
+ * * `KeyChoice` lets the reader choose how the rows of two versions are matched: by where they are
  * stored, by the values of some columns, or by all values. `keyOf` reads the choice from the
- * address: it returns undefined, the names of the columns, or no names, in this order.
+ * address: undefined for the place, the names of the columns, or an empty list for all values.
  */
 import { type Column, decoded } from '../base/index.ts';
 
