@@ -98,22 +98,30 @@ test('over columns of many rows as over one', async () => {
   }
 });
 
-test.each(['%Y-%m-%d', '%H h', '%I %p', '%M', '%X', '%j %a %V', 'é%Y', '%Y%z'])(
-  'strftime with %s writes many rows as one',
-  async (format) => {
-    const name = `moments${format.length}${format.charCodeAt(1)}${format.at(-1)?.charCodeAt(0)}`;
-    const rows = Array.from({ length: 5000 }, (_, n) => ({
-      at: n % 7 === 0 ? null : new Date((n >> 2) * 1_200_000 - 8e8 + (n & 3)),
-    }));
-    await catalog.db.createTable(name, rows);
-    // With %f each row is written for itself.
-    const [row] = await catalog.rows(
-      `SELECT count(*) AS c, count(strftime(at, '${format}')) AS n FROM ${name}
+test.each([
+  '%Y-%m-%d',
+  '%H:%M',
+  '%H:%M:%S %j',
+  '%H h',
+  '%I %p',
+  '%M',
+  '%X',
+  '%j %a %V',
+  'é%Y',
+  '%Y%z',
+])('strftime with %s writes many rows as one', async (format) => {
+  const name = `moments${format.length}${format.charCodeAt(1)}${format.at(-1)?.charCodeAt(0)}`;
+  const rows = Array.from({ length: 5000 }, (_, n) => ({
+    at: n % 7 === 0 ? null : new Date((n >> 2) * 1_200_000 - 8e8 + (n & 3)),
+  }));
+  await catalog.db.createTable(name, rows);
+  // With %f each row is written for itself.
+  const [row] = await catalog.rows(
+    `SELECT count(*) AS c, count(strftime(at, '${format}')) AS n FROM ${name}
          WHERE at IS NULL OR strftime(at, '${format}') || strftime(at, '%f') = strftime(at, '${format}%f')`,
-    );
-    expect(row).toEqual({ c: 5000, n: 4285 });
-  },
-);
+  );
+  expect(row).toEqual({ c: 5000, n: 4285 });
+});
 
 test.each<[expression: string, message: string]>([
   ["date_diff('era', d, d)", 'date_diff takes one of'],

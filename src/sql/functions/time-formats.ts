@@ -39,6 +39,10 @@ function spanOf({ parts }: TimeFormat): number {
   return Math.min(86_400e9, ...spans.map((span) => span ?? 86_400e9));
 }
 
+/** Whether a format writes the time of day alone; the zone of a column without one is nothing. */
+const isOfClock = ({ parts }: TimeFormat): boolean =>
+  parts.every((part) => 'text' in part || 'HIpMSzZ'.includes(part.letter));
+
 /** @param type of the date or timestamp */
 export function writtenBy(format: TimeFormat, type: DataType): RowFunction {
   const most = format.text.length + MOST_OF_PART * format.parts.length;
@@ -61,7 +65,7 @@ export function writtenBy(format: TimeFormat, type: DataType): RowFunction {
     return textOf(value);
   });
   if (span === 1) return byValue;
-  const texts = new TimeTexts(type, span, textOf);
+  const texts = new TimeTexts(type, span, isOfClock(format), textOf);
   return quicker(byValue, ([column], whole) =>
     texts.column(column, whole.type, () => whole.memory.text(most)),
   );

@@ -15,6 +15,7 @@ const encoder = new TextEncoder();
 export class TimeTexts {
   readonly #type: DataType;
   readonly #nanos: number;
+  readonly #isOfClock: boolean;
   readonly #write: (time: number) => string;
   /** Of each slot: the span whose text it has, and where that is in the bytes. */
   readonly #spans = new Float64Array(SLOTS).fill(Number.NaN);
@@ -26,9 +27,11 @@ export class TimeTexts {
   /**
    * @param type of the times
    * @param nanos nanoseconds of a span, counted from 1970
+   * @param isOfClock whether the text is the same on every day
    * @param write the text of the span that begins at a time, in units of the type
    */
-  constructor(type: DataType, nanos: number, write: (time: number) => string) {
+  constructor(type: DataType, nanos: number, isOfClock: boolean, write: (time: number) => string) {
+    this.#isOfClock = isOfClock;
     this.#type = type;
     this.#nanos = nanos;
     this.#write = write;
@@ -38,14 +41,16 @@ export class TimeTexts {
   column(column: Column | undefined, to: DataType, taken: () => void): BytesColumn | null {
     const times = timesOf(column, this.#type);
     if (times === null) return null;
-    const { values, perUnit } = times;
+    const { values, perUnit, perDay } = times;
     const { valid } = times.column;
     const step = Math.max(1, this.#nanos / perUnit);
     if (this.#length > KEPT_BYTES) this.#forget();
     const [starts, ends] = [new Int32Array(values.length), new Int32Array(values.length)];
     for (let i = 0; i < starts.length; i++) {
       if (valid !== null && valid[i] === 0) continue;
-      const span = dayOf(values[i] as number, step);
+      const value = values[i] as number;
+      const time = this.#isOfClock ? value - dayOf(value, perDay) * perDay : value;
+      const span = dayOf(time, step);
       const slot = span & (SLOTS - 1);
       if (this.#spans[slot] !== span) {
         taken();
