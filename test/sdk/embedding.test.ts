@@ -97,6 +97,21 @@ test('a text is searched in the column of the function, beside others of that le
   expect(near).toMatchObject({ text: 'a', _distance: 0 });
 });
 
+test('rows whose vectors are all null or undefined get them', async () => {
+  const config = { sourceColumn: 'text', function: new Lengths() };
+  const table = await db.createTable('empty', [{ text: 'a', vector: null }], {
+    embeddingFunction: config,
+  });
+  await table.add([{ text: 'ab', vector: undefined }]);
+  await table.add([{ text: 'abc', vector: null }, { text: 'abcd' }]);
+  await table.add([
+    { text: 'x', vector: null },
+    { text: 'y', vector: [9, 9] },
+  ]);
+  const rows = await table.query().toArray();
+  expect(rows.map(({ vector }) => vector?.[0] ?? null)).toEqual([1, 2, 3, 4, null, 9]);
+});
+
 test('vectors that come with the data are kept, and need no function', async () => {
   const table = await db.createTable('t', [{ text: 'a' }], { embeddingFunction: config() });
   getRegistry().reset();

@@ -57,7 +57,11 @@ export async function toEmbeddedStream(
     return toRecordBatchStream(data, options);
   }
   const partial = asked !== undefined || options.partial === true;
-  const stream = await toRecordBatchStream(data, { ...options, schema: asked, partial });
+  const entriesAsked = named === undefined ? [] : parseEmbeddingMetadata(named);
+  const columns = entriesAsked.map(({ vectorColumn }) => vectorColumn);
+  if (given !== undefined) columns.push(given?.vectorColumn ?? 'vector');
+  const rows = withoutEmpty(data, columns);
+  const stream = await toRecordBatchStream(rows, { ...options, schema: asked, partial });
   const json = named ?? stream.schema.metadata.get(METADATA_KEY);
   const entries = json === undefined ? [] : parseEmbeddingMetadata(json);
   if (given === undefined && entries.length === 0) return stream;
@@ -73,6 +77,23 @@ export async function toEmbeddedStream(
   const schema = new Schema([...known.fields, ...more], metadata);
   if (options.partial === true) return filled;
   return toRecordBatchStream(filled, { schema, signal: options.signal });
+}
+
+const isObject = (row: unknown): boolean => typeof row === 'object' && row !== null;
+
+/** Leaves out those of the columns that are null or undefined in every row. */
+function withoutEmpty(data: DataInput, columns: readonly string[]): DataInput {
+  if (!Array.isArray(data)) return data;
+  const rows = data as readonly Record<string, unknown>[];
+  const empty = columns.filter(
+    (column) =>
+      rows.every((row) => isObject(row) && (row[column] ?? null) === null) &&
+      rows.some((row) => Object.hasOwn(row, column)),
+  );
+  if (empty.length === 0) return data;
+  return rows.map((row) =>
+    Object.fromEntries(Object.entries(row).filter(([name]) => !empty.includes(name))),
+  );
 }
 
 /** The vector of a text, and its column, by the only function of a table; undefined where it has none. */
