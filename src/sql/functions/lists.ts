@@ -257,8 +257,8 @@ function* mergedParts(
 }
 
 export const LIST_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
-  list_sort: sorted('list_sort', 1),
-  list_reverse_sort: sorted('list_reverse_sort', -1),
+  list_sort: { ...sorted('list_sort', 1), takesAnyTime: true },
+  list_reverse_sort: { ...sorted('list_reverse_sort', -1), takesAnyTime: true },
   list_reverse: strict('list_reverse', ([list]) => items(list).toReversed()),
   array_has: arrayHas,
   array_has_any: arrayHasEach('array_has_any', false),
