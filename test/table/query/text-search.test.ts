@@ -508,7 +508,9 @@ describe('a search', () => {
     expect(() => table.query().fullTextSearch(new MatchQuery('x', 'text'), other)).toThrow(
       'not among the columns',
     );
-    await expect(table.search('x', 'vector').toArray()).rejects.toThrow('no embedding function');
+    await expect(table.search('x', 'vector').toArray()).rejects.toThrow(
+      'No embedding functions are defined',
+    );
     expect(() => table.search([1], 'fts' as never)).toThrow('cannot be searched for as text');
     expect(() => new MultiMatchQuery('x', 'a' as never)).toThrow('takes a list of columns');
     expect(() => new BooleanQuery('x' as never)).toThrow('takes a list of pairs');
