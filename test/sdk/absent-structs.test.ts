@@ -144,3 +144,31 @@ test('many fragments close a table that Lance only reads, which optimize joins t
     );
   }
 });
+
+test.each([1, 3000])(
+  'its members are added and changed, in fragments of %i rows',
+  async (count) => {
+    const { db, table, opening } = await tableOfPoints();
+    const text = 'x'.repeat(20);
+    await table.addColumns([{ name: 'text', valueSql: `'${text}'` }]);
+    const without = Array.from({ length: count }, (_, at) => ({ id: at + 2, text }));
+    await table.add(without);
+    const [, later] = (await table.files()).fragments;
+    await table.addColumns([
+      { name: 'point.y', valueSql: 'id * 2.0' },
+      { name: 'half', valueSql: 'id / 2.0' },
+    ]);
+    await table.alterColumns([{ path: 'point.x', dataType: 'float32' }]);
+    await table.addColumns([{ name: 'point.z', valueSql: 'id * 3.0' }]);
+    expect(later?.rows).toBe(count);
+    expect(await opening()).toEqual({ opens: true });
+    await table.optimize();
+    expect(await opening()).toEqual({ opens: true });
+    const rows = await table.query().toArray();
+    expect(rows.map(({ id, point, half }) => [id, point && { ...point }, half])).toEqual([
+      [1, { x: 1, y: 2, z: 3 }, 0.5],
+      ...without.map(({ id }) => [id, null, id / 2]),
+    ]);
+    expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
+  },
+);

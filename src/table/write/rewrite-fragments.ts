@@ -183,24 +183,31 @@ export class FragmentRewriter {
       fresh: true,
       signal: this.#signal,
     });
+    const lance = writesLance(this.#engine, base);
+    const whole = new Set(assignments.flatMap(({ place }) => topOf(place.positions) ?? []));
     const computed = new Set(assignments.map(({ place }) => place.positions[0]));
     const every = [...tree.keys()];
-    const wholes = new Map<string, WiderColumns>();
-    const wholeOf = (entry: FragmentEntry): WiderColumns => {
-      const absent = writesLance(this.#engine, base) ? absentStructs(tree, entry) : [];
-      const key = absent.join();
-      const known = wholes.get(key);
-      if (known !== undefined) return known;
-      const held = every.filter(
-        (at) => computed.has(at) || !absent.includes(tree[at]?.id as number),
-      );
-      const positions = held.length === 0 ? every : held;
-      const whole = new WiderColumns(base, tree, assignments, plan, positions, retyped);
-      wholes.set(key, whole);
-      return whole;
-    };
     const written = every.filter((at) => computed.has(at) || retyped.has(tree[at]?.id ?? -1));
-    const changed = new WiderColumns(base, tree, assignments, plan, written, retyped);
+    const known = new Map<string, WiderColumns>();
+    /** Undefined where what is written lies in structs that the fragment lacks: they stay null. */
+    const columnsOf = (entry: FragmentEntry, isOverlay: boolean): WiderColumns | undefined => {
+      const absent = lance ? absentStructs(tree, entry) : [];
+      const isHeld = (at: number) => whole.has(at) || !absent.includes(tree[at]?.id as number);
+      if (absent.length > 0 && !written.some(isHeld)) return undefined;
+      const key = `${isOverlay}:${absent.join()}`;
+      const columns =
+        known.get(key) ??
+        new WiderColumns(
+          base,
+          tree,
+          assignments,
+          plan,
+          (isOverlay ? written : every).filter(isHeld),
+          retyped,
+        );
+      known.set(key, columns);
+      return columns;
+    };
     const least = this.#engine.limits.overlayBytes / SMALLER;
     let position = 0;
     let values = 0;
@@ -213,10 +220,12 @@ export class FragmentRewriter {
       const key = fileIds(entry).join();
       // A filter by the places of rows may choose as many others on a newer version.
       if (!areSame(this.#written.get(key)?.offsets, offsets)) await this.#remove([key]);
-      const columns = takesOverlay(entry, least) ? changed : wholeOf(entry);
+      const isOverlay = takesOverlay(entry, least);
+      const columns = columnsOf(entry, isOverlay);
+      if (columns === undefined) continue;
       const made =
         this.#written.get(key) ??
-        (await this.#write(base, columns, columns === changed, { entry, offsets, first }));
+        (await this.#write(base, columns, isOverlay, { entry, offsets, first }));
       this.#written.set(key, made);
       if (chosen?.skipsNulls === true && made.values === 0) continue;
       values += made.values;
@@ -290,6 +299,10 @@ interface RowsOfFragment {
   /** Live rows of the table before the fragment. */
   readonly first: number;
 }
+
+/** The position of a top-level column that is written as a whole. */
+const topOf = ([top, ...below]: readonly number[]): number | undefined =>
+  below.length === 0 ? top : undefined;
 
 const areSame = (one: Uint32Array | undefined, other: Uint32Array | undefined): boolean =>
   one?.length === other?.length && one?.every((offset, at) => offset === other?.[at]) !== false;
@@ -389,14 +402,16 @@ class WiderColumns {
     const named = new Map(this.#plan.columns.map(({ name }, at) => [name, read[at] as Data]));
     const [, context] = readSource(named, rows, this.#plan.memory);
     for (const assignment of this.#assignments) {
+      const [position = 0, ...below] = assignment.place.positions;
+      const top = this.#positions.indexOf(position);
+      // In a struct that the fragment lacks.
+      if (top < 0) continue;
       const all = { columns: named, rows, context };
       const values = await evaluateRows(this.#plan, assignment.expression, all, (source, sliced) =>
         assignedValues(assignment, source, sliced),
       );
       await breathe(this.#plan);
       this.values += values.length - values.nullCount;
-      const [position = 0, ...below] = assignment.place.positions;
-      const top = this.#positions.indexOf(position);
       const now =
         chosen === undefined
           ? spread(values, live, place.rows)
