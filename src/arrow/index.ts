@@ -107,7 +107,7 @@ export { gatherParts, type PlacedRows } from './gather-parts.ts';
 export { HandOut, handedOut } from './hand-out.ts';
 export { indexedRows, indicesOf } from './index-rows.ts';
 export { internSchema, ownSchema } from './own-schema.ts';
-export { rebatch, sliceBatch, splitBatch } from './rebatch.ts';
+export { type BatchLimits, rebatch, sliceBatch, splitBatch } from './rebatch.ts';
 export {
   describeType,
   metadataEqual,

@@ -172,3 +172,30 @@ test.each([1, 3000])(
     expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
   },
 );
+
+test('rows that all lack it leave a table of many fragments open for Lance', async () => {
+  const db = await connect('/c', { fs: memoryFs() });
+  const table = await db.createTable('t', mixed(0, 2, 2));
+  for (let at = 1; at < 32; at++) await table.add(mixed(at * 2, 2, 2));
+  await table.add([{ id: 999, point: null }] as never);
+  await table.add(new Table({ id: ids(1000), point: vectorFromArray([null], POINT) }));
+  const asked = { id: ['t'], load_detailed_metadata: true };
+  const opening = async () => (await db.namespace.describeTable(asked)).lance?.opens;
+  await table.update({ where: 'id >= 999', valuesSql: { id: 'id + 1' } });
+  expect(await opening()).toBe(true);
+  expect((await table.files()).fragments).toHaveLength(65);
+  // Rows of two kinds would be two fragments.
+  await table.add(mixed(2000, 2, 2));
+  expect(await opening()).toBe(false);
+});
+
+test('a view that is closed for Lance grows by one fragment', async () => {
+  const db = await connect('/c', { fs: memoryFs() });
+  const source = await db.createTable('t', mixed(0, 20, 2));
+  const view = await db.createMaterializedView('v', 't');
+  await view.refresh();
+  const { length } = (await view.table().files()).fragments;
+  await source.add(mixed(20, 4, 2));
+  expect(await view.refresh()).toMatchObject({ mode: 'incremental', rowsWritten: 4 });
+  expect((await view.table().files()).fragments).toHaveLength(length + 1);
+});

@@ -1,11 +1,14 @@
 /**
  * `structRuns` cuts a stream into runs of rows whose null structs are the same top-level columns.
  * Lance 2.0 has no form for a null struct, but reads a column that no file holds as null: each run
- * becomes a fragment without these columns. The order of rows is kept, or rows of a batch that lack
- * the same structs are put together where any order will do. Rows that would make many small
- * fragments are not cut: they come as one run with all columns.
+ * becomes a fragment without these columns. Rows keep their order, or those of a batch that lack
+ * the same structs are put together where any order will do. From the first batch on with which the
+ * order makes more than eight runs, or that alone has more than eight kinds of rows, the rest comes
+ * as one run with all columns: if it has null structs, it closes the table for Lance. `structOrder`
+ * says how rows are cut that are added to a table.
  */
 import {
+  type BatchLimits,
   columnsOf,
   type Data,
   DataType,
@@ -21,17 +24,20 @@ import {
 } from '../../arrow/index.ts';
 import { lanceFields, withoutViews } from '../../format/index.ts';
 import { followsByPath } from '../../lance-mode.ts';
+import type { Pause } from '../../steps.ts';
 import { type IdentifiedField, listFieldIds } from '../fields/index.ts';
 import { type Engine, lanceModeOf, type Snapshot } from '../versions/index.ts';
 import { lanceFieldsOf } from './lance-view.ts';
 
-/** Whether rows stay in the order in which they come. */
-export type StructOrder = 'kept' | 'any';
+/** Whether rows stay in the order in which they come; with 'one' they do, and make one run at most. */
+export type StructOrder = 'kept' | 'any' | 'one';
 
 /** Runs beyond which rows are not cut any more. */
 const MOST_RUNS = 8;
-/** Fragments from which a table that Lance only reads over REST gets no more of them for it. */
+/** Fragments from which a write to a table that Lance only reads over REST makes one run at most. */
 const MOST_FRAGMENTS = 64;
+/** Fragments from which its rows are not cut at all. */
+const MOST_FRAGMENTS_OF_RUNS = 512;
 /** Each column is a bit of a number. */
 const MOST_STRUCTS = 30;
 /** Rows that may hold null structs: all columns are written. */
@@ -74,7 +80,7 @@ export const isOpenForLance = (snapshot: Snapshot): boolean => {
 /**
  * The order in which rows are cut that are added to a version; undefined where they are not cut.
  * Compaction joins no fragments of unlike runs, so in the mode `read` a table of many fragments
- * closes instead.
+ * gets one run in a write at most, and one of very many closes instead.
  */
 export async function structOrder(
   engine: Engine,
@@ -83,8 +89,17 @@ export async function structOrder(
 ): Promise<StructOrder | undefined> {
   if (!isOpenForLance(base)) return undefined;
   const { branch, manifest } = base;
-  if (manifest.totals.fragments < MOST_FRAGMENTS) return order;
-  return followsByPath(await lanceModeOf(engine, branch, manifest)) ? order : undefined;
+  const { fragments } = manifest.totals;
+  if (fragments < MOST_FRAGMENTS) return order;
+  if (followsByPath(await lanceModeOf(engine, branch, manifest))) return order;
+  return fragments < MOST_FRAGMENTS_OF_RUNS ? 'one' : undefined;
+}
+
+export interface CutOptions {
+  readonly order: StructOrder;
+  /** Of the batches that are put together to be cut. */
+  readonly limits: BatchLimits;
+  readonly pause: Pause;
 }
 
 /** Each run is read to its end before the next one is asked for. */
@@ -92,9 +107,9 @@ export async function* structRuns(
   stream: RecordBatchStream,
   fields: readonly IdentifiedField[],
   structs: readonly number[],
-  order: StructOrder,
+  options: CutOptions,
 ): AsyncGenerator<StructRun> {
-  const pieces = piecesOf(stream, structs, order);
+  const pieces = piecesOf(stream, structs, options);
   try {
     let next = await pieces.next();
     while (next.done !== true) {
@@ -142,28 +157,62 @@ interface Piece {
   readonly batch: RecordBatch;
 }
 
+/** A piece of a batch that is not gathered yet. */
+interface Cut {
+  readonly absent: number;
+  readonly taken: () => RecordBatch;
+}
+
 async function* piecesOf(
   stream: RecordBatchStream,
   structs: readonly number[],
-  order: StructOrder,
+  { order, limits, pause }: CutOptions,
 ): AsyncGenerator<Piece> {
+  const most = order === 'one' ? 1 : MOST_RUNS;
   let last: number | undefined;
   let runs = 0;
-  // Rows of small batches are put together before they are cut.
-  const batches = order === 'kept' ? stream : rebatch(stream, stream.schema, {});
+  const batches = order === 'any' ? joined(stream, structs, limits, pause) : stream;
   for await (const batch of batches) {
     if (batch.numRows === 0) continue;
-    const pieces = last === UNCUT ? undefined : cut(batch, structs, order, last);
-    if (pieces !== undefined) runs += pieces.length - (pieces[0]?.absent === last ? 1 : 0);
-    if (pieces === undefined || (order === 'kept' && runs > MOST_RUNS)) {
+    const cuts = last === UNCUT ? undefined : cut(batch, structs, order, last);
+    if (cuts !== undefined) runs += cuts.length - (cuts[0]?.absent === last ? 1 : 0);
+    if (cuts === undefined || (order !== 'any' && runs > most)) {
       last = UNCUT;
       yield { absent: UNCUT, batch };
       continue;
     }
-    for (const piece of pieces) {
-      last = piece.absent;
-      yield piece;
+    for (const { absent, taken } of cuts) {
+      last = absent;
+      await pause();
+      yield { absent, batch: taken() };
     }
+  }
+}
+
+/** From the first null struct on, small batches are put together before they are cut. */
+async function* joined(
+  stream: RecordBatchStream,
+  structs: readonly number[],
+  limits: BatchLimits,
+  pause: Pause,
+): AsyncGenerator<RecordBatch> {
+  const batches = stream[Symbol.asyncIterator]();
+  const from = async function* (first: RecordBatch): AsyncGenerator<RecordBatch> {
+    yield first;
+    for (let next = await batches.next(); next.done !== true; next = await batches.next())
+      yield next.value;
+  };
+  try {
+    for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
+      const columns = columnsOf(next.value);
+      if (structs.some((at) => (columns[at] as Data).nullCount > 0)) {
+        yield* rebatch(from(next.value), stream.schema, limits, pause);
+        return;
+      }
+      yield next.value;
+    }
+  } finally {
+    await batches.return?.();
   }
 }
 
@@ -173,7 +222,7 @@ function cut(
   structs: readonly number[],
   order: StructOrder,
   last: number | undefined,
-): readonly Piece[] | undefined {
+): readonly Cut[] | undefined {
   const columns = columnsOf(batch);
   let same = 0;
   const mixed: Validity[] = [];
@@ -184,8 +233,8 @@ function cut(
     if (nullCount === length) same |= bit;
     else mixed.push({ bytes: nullBitmap as Uint8Array, offset, bit });
   }
-  if (mixed.length === 0) return [{ absent: same, batch }];
-  return order === 'kept' ? runsOf(batch, same, mixed) : groupsOf(batch, same, mixed, last);
+  if (mixed.length === 0) return [{ absent: same, taken: () => batch }];
+  return order === 'any' ? groupsOf(batch, same, mixed, last) : runsOf(batch, same, mixed);
 }
 
 /** A column of which some rows are null. */
@@ -209,20 +258,21 @@ function runsOf(
   batch: RecordBatch,
   same: number,
   mixed: readonly Validity[],
-): readonly Piece[] | undefined {
-  const pieces: Piece[] = [];
+): readonly Cut[] | undefined {
+  const cuts: Cut[] = [];
   const { numRows } = batch;
   let absent = absentIn(0, same, mixed);
   let from = 0;
   for (let row = 1; row <= numRows; row++) {
     const next = row < numRows ? absentIn(row, same, mixed) : undefined;
     if (next === absent) continue;
-    if (pieces.length === MOST_RUNS) return undefined;
-    pieces.push({ absent, batch: sliceBatch(batch, from, row - from) });
+    if (cuts.length === MOST_RUNS) return undefined;
+    const [first, rows] = [from, row - from];
+    cuts.push({ absent, taken: () => sliceBatch(batch, first, rows) });
     from = row;
     absent = next ?? absent;
   }
-  return pieces;
+  return cuts;
 }
 
 /** Rows that lack what those before the batch did come first. */
@@ -231,7 +281,7 @@ function groupsOf(
   same: number,
   mixed: readonly Validity[],
   last: number | undefined,
-): readonly Piece[] | undefined {
+): readonly Cut[] | undefined {
   const absent = new Int32Array(batch.numRows);
   const counts = new Map<number, number>();
   for (let row = 0; row < absent.length; row++) {
@@ -244,10 +294,11 @@ function groupsOf(
   const groups = [...counts].sort(
     ([one], [other]) => Number(other === last) - Number(one === last),
   );
-  return groups.map(([group, count]) => {
+  const taken = (group: number, count: number): RecordBatch => {
     const rows = new Uint32Array(count);
     let found = 0;
     for (let row = 0; row < absent.length; row++) if (absent[row] === group) rows[found++] = row;
-    return { absent: group, batch: gatherBatch(batch, rows) };
-  });
+    return gatherBatch(batch, rows);
+  };
+  return groups.map(([group, count]) => ({ absent: group, taken: () => taken(group, count) }));
 }

@@ -2,7 +2,8 @@
  * `updateInPlace` updates rows of large fragments without moving them. It writes an overlay file
  * with the new columns for all rows of a fragment, if at least 1% of them match and that costs less
  * than moving these. The rows keep their ids and places. update.ts moves the other matching rows,
- * which it gets from `MatchesLeft`. Without a large fragment it returns undefined.
+ * which it gets from `MatchesLeft`: also those that may get a null struct in a table that is open
+ * for Lance. Without a fragment that takes an overlay it returns undefined.
  */
 import {
   concatData,

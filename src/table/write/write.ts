@@ -8,6 +8,7 @@
  * A fragment of up to 256 KiB is decoded as a whole; of a larger one the footer is read back.
  */
 import {
+  type BatchLimits,
   batchBytes as bytesOf,
   columnsOf,
   type RecordBatchStream,
@@ -115,8 +116,11 @@ export async function writeFragments(
     return writeRun(engine, tableFolder, stream, fields, options, 0);
   const written: Written[] = [];
   let rows = 0;
+  const turn = new Turn(engine.env);
+  const limits = batchLimits(engine, stream);
   try {
-    for await (const run of structRuns(stream, fields, structs, order)) {
+    const cutting = { order, limits, pause: () => turn.pause() };
+    for await (const run of structRuns(stream, fields, structs, cutting)) {
       const made = await writeRun(engine, tableFolder, run.stream, run.fields, options, rows);
       written.push(made);
       rows += made.rows;
@@ -142,6 +146,7 @@ async function writeRun(
   firstRow: number,
 ): Promise<Written> {
   const { required, signal } = options;
+  const limits = batchLimits(engine, stream);
   const writer = new FragmentsWriter(engine, tableFolder, stream, fields, options);
   const rules = required === 'unchecked' ? undefined : RequiredValues.of(fields, required);
   let rows = 0;
@@ -149,9 +154,7 @@ async function writeRun(
   // A row that is larger than all memory is written nevertheless: it was counted as it came.
   const most = (engine.serverMemory?.limit ?? 0) / 4;
   try {
-    const { batchRows, batchBytes } = engine.limits;
     const given = pulledAfter(stream, () => writer.settled(), options.ahead === true);
-    const limits = { rows: batchRows, bytes: batchBytes * wideness(stream.schema) };
     const pause = (): Promise<void> | undefined => writer.breathe();
     const batches = options.asGiven === true ? given : rebatch(given, stream.schema, limits, pause);
     for await (const batch of batches) {
@@ -170,6 +173,11 @@ async function writeRun(
     held?.end();
   }
 }
+
+const batchLimits = ({ limits }: Engine, { schema }: RecordBatchStream): BatchLimits => ({
+  rows: limits.batchRows,
+  bytes: limits.batchBytes * wideness(schema),
+});
 
 /** Columns of a batch beyond which it may be larger: 32 KiB of each, in place of ever fewer. */
 const MANY_COLUMNS = 256;

@@ -52,10 +52,17 @@ function batchOf(given: readonly Row[]): RecordBatch {
   return new RecordBatch(SCHEMA, (table.batches[0] as RecordBatch).slice(3).data);
 }
 
+const LIMITS = { rows: 65_536, bytes: 8 * 1024 * 1024 };
+const cutting = (order: StructOrder, limits = LIMITS) => ({
+  order,
+  limits,
+  pause: () => undefined,
+});
+
 async function runsOf(batches: readonly (readonly Row[])[], order: StructOrder) {
   const stream = recordBatchStream(SCHEMA, batches.map(batchOf)) as RecordBatchStream;
   const runs: { columns: string[]; rows: Row[] }[] = [];
-  for await (const run of structRuns(stream, TREE, [1, 2], order)) {
+  for await (const run of structRuns(stream, TREE, [1, 2], cutting(order))) {
     expect(run.fields.map(({ field }) => field.name)).toEqual(
       run.stream.schema.fields.map(({ name }) => name),
     );
@@ -84,7 +91,7 @@ test('random rows, in their order and in any', async () => {
       }),
     );
     const all = batches.flat();
-    for (const order of ['kept', 'any'] as const) {
+    for (const order of ['kept', 'any', 'one'] as const) {
       const runs = await runsOf(batches, order);
       const found = runs.flatMap(({ rows }) => rows);
       if (order === 'any') found.sort((one, other) => one.id - other.id);
@@ -98,9 +105,41 @@ test('random rows, in their order and in any', async () => {
           else expect(was.b).toBe(null);
         }
       }
-      expect(runs.length).toBeLessThanOrEqual(order === 'any' ? 4 : 9);
+      expect(runs.length).toBeLessThanOrEqual({ any: 4, kept: 9, one: 2 }[order]);
     }
   }
+});
+
+test('batches pass until the first null struct, and then few are held at a time', async () => {
+  const size = 10;
+  const full = (id: number): Row => ({ id, a: { x: id }, b: { x: id } });
+  const lacking = (id: number): Row => ({ id, a: id % 2 === 0 ? null : { x: id }, b: { x: id } });
+  const whole = Array.from({ length: 20 }, () =>
+    batchOf(Array.from({ length: size }, (_, id) => full(id))),
+  );
+  const mixed = Array.from({ length: 20 }, () =>
+    batchOf(Array.from({ length: size }, (_, id) => lacking(id))),
+  );
+  let pulled = 0;
+  const batches = async function* () {
+    for (const batch of [...whole, ...mixed]) {
+      pulled += 1;
+      yield batch;
+    }
+  };
+  const stream = recordBatchStream(SCHEMA, batches()) as RecordBatchStream;
+  let yielded = 0;
+  let rows = 0;
+  const options = cutting('any', { ...LIMITS, rows: 2 * size });
+  for await (const run of structRuns(stream, TREE, [1, 2], options)) {
+    for await (const batch of run.stream) {
+      if (yielded < whole.length) expect(batch).toBe(whole[yielded]);
+      yielded += 1;
+      rows += batch.numRows;
+      expect(pulled * size - rows).toBeLessThanOrEqual(4 * size);
+    }
+  }
+  expect(rows).toBe(40 * size);
 });
 
 test('rows that fail after the first run leave no file', async () => {
