@@ -199,3 +199,26 @@ test('a view that is closed for Lance grows by one fragment', async () => {
   expect(await view.refresh()).toMatchObject({ mode: 'incremental', rowsWritten: 4 });
   expect((await view.table().files()).fragments).toHaveLength(length + 1);
 });
+
+test('a table that was not written for Lance opens after optimize', async () => {
+  const fs = memoryFs();
+  const before = await connect('/c', { fs, lance: 'off' });
+  await before.createTable('t', [{ id: 1, point: { x: 1 } }]);
+  await before.close();
+  const db = await connect('/c', { fs, lance: 'read' });
+  const table = await db.openTable('t');
+  const rows = mixed(2, 6, 3);
+  await table.add(rows);
+  const asked = { id: ['t'], load_detailed_metadata: true };
+  const opening = async () => (await db.namespace.describeTable(asked)).lance;
+  expect(await opening()).toMatchObject({ opens: false });
+  await table.optimize();
+  expect(await opening()).toEqual({ opens: true });
+  expect((await table.optimize()).compaction).toMatchObject({ fragmentsRemoved: 0 });
+  const read = await table.query().toArray();
+  expect(read.map(({ id, point }) => [id, point && { ...point }])).toEqual([
+    [1, { x: 1 }],
+    ...expected(rows),
+  ]);
+  expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
+});

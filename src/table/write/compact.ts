@@ -137,7 +137,7 @@ async function fragmentsToRewrite(
   const unlike =
     options.plain === true ? await unlikeFragments(engine, base, options.signal) : undefined;
   return [
-    fragmentsForLance(engine, base),
+    fragmentsForLance(engine, base, await base.fragments()),
     await fragmentsToCompress(engine, base, options),
     unlike && (({ id }: FragmentEntry) => unlike.has(id)),
   ].reduce(either);
@@ -174,23 +174,37 @@ async function columnsLeftOut(
   const structs = base.fields.filter(({ field }) => DataType.isStruct(field.type));
   // A file has one column at least.
   if (structs.length === 0 || structs.length === base.fields.length) return undefined;
-  if (!isOpenForLance(base) && (await base.fragments()).some(staysClosed)) return undefined;
+  if (!isOpenForLance(base)) {
+    const entries = await base.fragments();
+    if (!entries.some(isUnwritten) && entries.some(staysClosed)) return undefined;
+  }
   return (entry) => absentStructs(structs, entry);
 }
+
+/** Written before the table was written for Lance: compaction then tries to open it once. */
+const isUnwritten = ({ lance }: FragmentEntry): boolean => lance === undefined;
 
 const staysClosed = ({ lance, deletion }: FragmentEntry): boolean =>
   lance !== undefined && 'problem' in lance && lance.inValues === true && deletion === undefined;
 
 /** Picks the fragments that Lance cannot read and could if they were written anew. */
-function fragmentsForLance(engine: Engine, base: Snapshot): Pick {
+function fragmentsForLance(
+  engine: Engine,
+  base: Snapshot,
+  entries: readonly FragmentEntry[],
+): Pick {
   if (!writesLance(engine, base) || lanceFieldsOf(base) === undefined) return undefined;
   const columns = new Set(base.fields.map(({ id }) => id));
+  const isFirst = entries.some(isUnwritten);
   return ({ lance, deletion, fields }) => {
     if (lance === undefined) return true;
     if (!('problem' in lance)) return false;
     // What its values hold may be in deleted rows, or in a column that was dropped.
     return (
-      lance.inValues !== true || deletion !== undefined || !fields.every((id) => columns.has(id))
+      isFirst ||
+      lance.inValues !== true ||
+      deletion !== undefined ||
+      !fields.every((id) => columns.has(id))
     );
   };
 }
@@ -326,6 +340,8 @@ async function rewriteRuns(
         fields,
         {
           lance: writesLance(engine, base),
+          // Fragments from before the table was open for Lance may hold rows of several kinds.
+          structs: leftOut && 'kept',
           compression,
           notesCompression: compression !== 'none',
           required: 'unchecked',
