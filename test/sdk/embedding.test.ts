@@ -2,11 +2,14 @@
 import * as arrow18 from 'apache-arrow-18';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
+  Field,
+  FixedSizeList,
   type Float,
   Float32,
   Float64,
   Int32,
   type RecordBatch,
+  Schema,
   Table,
   Utf8,
 } from '../../src/arrow/apache.ts';
@@ -110,6 +113,56 @@ test('rows whose vectors are all null or undefined get them', async () => {
   ]);
   const rows = await table.query().toArray();
   expect(rows.map(({ vector }) => vector?.[0] ?? null)).toEqual([1, 2, 3, 4, null, 9]);
+});
+
+test('a merge sets vectors to null where the rows have no texts', async () => {
+  const rows = [{ id: 1, text: 'abc' }];
+  const table = await db.createTable('t', rows, { embeddingFunction: config() });
+  const merge = (row: object) => table.mergeInsert('id').whenMatchedUpdateAll().execute([row]);
+  await merge({ id: 1, vector: undefined });
+  expect(await vectors('t')).toEqual([[3, 1]]);
+  await merge({ id: 1, vector: null });
+  expect(await vectors('t')).toEqual([null]);
+  await merge({ id: 1, text: 'abcd', vector: null });
+  expect(await vectors('t')).toEqual([[4, 1]]);
+});
+
+test('rows whose vectors are null keep members that they inherit', async () => {
+  class Note {
+    readonly id = 6;
+    readonly vector = null;
+    get text(): string {
+      return 'of a class';
+    }
+  }
+  const schema = new Schema([
+    new Field('id', new Float64()),
+    new Field('text', new Utf8()),
+    new Field('vector', new FixedSizeList(2, new Field('item', new Float32())), false),
+  ]);
+  const table = await db.createEmptyTable('t', schema, { embeddingFunction: config() });
+  await table.add([{ __proto__: { text: 'proto' }, id: 5, vector: null }]);
+  await table.add([new Note()]);
+  expect(await table.query().select(['id', 'text']).toArray()).toEqual([
+    { id: 5, text: 'proto' },
+    { id: 6, text: 'of a class' },
+  ]);
+  expect(await vectors('t')).toEqual([
+    [5, 1],
+    [10, 1],
+  ]);
+});
+
+test('arrays of record batches keep their vectors', async () => {
+  const from = await db.createTable('from', [{ text: 'abc', vector: [9, 9] }]);
+  const { batches } = await from.toArrow();
+  const table = await db.createTable('t', batches, { embeddingFunction: config() });
+  await table.add(batches);
+  expect(await vectors('t')).toEqual([
+    [9, 9],
+    [9, 9],
+  ]);
+  expect(asked).toEqual([]);
 });
 
 test('vectors that come with the data are kept, and need no function', async () => {

@@ -1,10 +1,11 @@
 /**
  * `toEmbeddedStream` converts data to record batches as `toRecordBatchStream` does, and computes
  * the vector columns that the data lacks, one record batch at a time, from the columns that it
- * has. The schema's metadata names the embedding functions; for a new table the caller may pass
- * one. A named function that is needed and not registered throws InvalidInput. `queryVector`
- * computes the vector of a search by text. It returns undefined for a table without a function,
- * and throws InvalidInput for one with several.
+ * has. A vector column that is null or undefined in every row of an array counts as lacking if the
+ * rows have its texts. The schema's metadata names the embedding functions; for a new table the
+ * caller may pass one. A named function that is needed and not registered throws InvalidInput.
+ * `queryVector` computes the vector of a search by text. It returns undefined for a table without a
+ * function, and throws InvalidInput for one with several.
  */
 import {
   columnsOf,
@@ -12,6 +13,7 @@ import {
   type DataType,
   Field,
   FixedSizeList,
+  Null,
   type RecordBatch,
   type RecordBatchStream,
   recordBatch,
@@ -19,12 +21,13 @@ import {
   Schema,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { buildBatch, buildContext } from '../build/index.ts';
+import { buildBatch, buildContext, hasMember, type Records, take } from '../build/index.ts';
 import {
   batchRows,
   closedBy,
   type DataInput,
   type DataOptions,
+  isRepeatable,
   toRecordBatchStream,
   toSchema,
 } from '../convert/index.ts';
@@ -57,11 +60,10 @@ export async function toEmbeddedStream(
     return toRecordBatchStream(data, options);
   }
   const partial = asked !== undefined || options.partial === true;
-  const entriesAsked = named === undefined ? [] : parseEmbeddingMetadata(named);
-  const columns = entriesAsked.map(({ vectorColumn }) => vectorColumn);
-  if (given !== undefined) columns.push(given?.vectorColumn ?? 'vector');
-  const rows = withoutEmpty(data, columns);
-  const stream = await toRecordBatchStream(rows, { ...options, schema: asked, partial });
+  const vectors = named === undefined ? [] : parseEmbeddingMetadata(named);
+  const empty = emptyIn(data, vectors, given);
+  const read = toRecordBatchStream(data, { ...options, ...nullsOf(data, empty, asked), partial });
+  const stream = withoutColumns(await read, empty);
   const json = named ?? stream.schema.metadata.get(METADATA_KEY);
   const entries = json === undefined ? [] : parseEmbeddingMetadata(json);
   if (given === undefined && entries.length === 0) return stream;
@@ -79,21 +81,68 @@ export async function toEmbeddedStream(
   return toRecordBatchStream(filled, { schema, signal: options.signal });
 }
 
-const isObject = (row: unknown): boolean => typeof row === 'object' && row !== null;
+/**
+ * The vector columns that are null or undefined in every row of an array, and are filled: those
+ * whose texts no row has keep their nulls, which a merge writes. For the function that is given
+ * with the data, missing texts are refused later.
+ */
+function emptyIn(
+  data: DataInput,
+  entries: readonly EmbeddingMetadataEntry[],
+  given: EmbeddingFunctionConfig | undefined,
+): ReadonlySet<string> {
+  if (!Array.isArray(data) || data.length === 0 || !isRepeatable(data)) return new Set();
+  const rows: Records = data;
+  const isEmpty = (column: string): boolean =>
+    take(rows, column).every((value) => value === null || value === undefined);
+  const filled = entries.filter(({ sourceColumn }) => hasMember(rows, sourceColumn));
+  const columns = filled.map(({ vectorColumn }) => vectorColumn);
+  if (given !== undefined) columns.push(given?.vectorColumn ?? 'vector');
+  return new Set(columns.filter(isEmpty));
+}
 
-/** Leaves out those of the columns that are null or undefined in every row. */
-function withoutEmpty(data: DataInput, columns: readonly string[]): DataInput {
-  if (!Array.isArray(data)) return data;
-  const rows = data as readonly Record<string, unknown>[];
-  const empty = columns.filter(
-    (column) =>
-      rows.every((row) => isObject(row) && (row[column] ?? null) === null) &&
-      rows.some((row) => Object.hasOwn(row, column)),
+/** Lets the columns be read as nulls: a schema may require values, and inference finds no type. */
+function nullsOf(
+  data: DataInput,
+  columns: ReadonlySet<string>,
+  asked: Schema | undefined,
+): Pick<DataOptions, 'schema' | 'columnTypes'> {
+  if (columns.size === 0) return { schema: asked };
+  if (asked !== undefined) {
+    const fields = asked.fields.map((field) =>
+      columns.has(field.name) ? field.clone({ nullable: true }) : field,
+    );
+    return { schema: new Schema(fields, asked.metadata) };
+  }
+  const rows = data as Records;
+  const named = [...columns].filter((name) =>
+    rows.some((row) => row?.[name] === null && Object.keys(row).includes(name)),
   );
-  if (empty.length === 0) return data;
-  return rows.map((row) =>
-    Object.fromEntries(Object.entries(row).filter(([name]) => !empty.includes(name))),
+  return { columnTypes: new Map(named.map((name) => [name, new Null()])) };
+}
+
+function withoutColumns(
+  stream: RecordBatchStream,
+  columns: ReadonlySet<string>,
+): RecordBatchStream {
+  const { fields, metadata } = stream.schema;
+  const kept = fields.flatMap(({ name }, at) => (columns.has(name) ? [] : [at]));
+  if (kept.length === fields.length) return stream;
+  const schema = new Schema(
+    kept.map((at) => fields[at] as Field),
+    metadata,
   );
+  async function* batches(): AsyncGenerator<RecordBatch> {
+    for await (const batch of stream) {
+      const data = columnsOf(batch);
+      yield recordBatch(
+        schema,
+        kept.map((at) => data[at] as Data),
+        batch.numRows,
+      );
+    }
+  }
+  return recordBatchStream(schema, batches());
 }
 
 /** The vector of a text, and its column, by the only function of a table; undefined where it has none. */
