@@ -1,5 +1,14 @@
 /** Rows, schemas and messages behave as programs written for LanceDB's SDK expect. */
+import assert from 'node:assert';
 import { expect, test, vi } from 'vitest';
+import {
+  type DataType,
+  Field,
+  FixedSizeList,
+  Float16,
+  Float32,
+  Schema,
+} from '../../src/arrow/apache.ts';
 import { connect, connectNamespace } from '../../src/sdk/connect.ts';
 import type { Connection } from '../../src/sdk/connection.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
@@ -45,6 +54,32 @@ test('vectors in rows have the methods of Arrow vectors and are plain typed arra
   expect((await table.vectorSearch(vector).column('vector').limit(1).toArray())[0]._distance).toBe(
     0,
   );
+});
+
+test('vectors of float16, and those with a null inside, are plain arrays', async () => {
+  const db = await opened();
+  const vector = (item: DataType): FixedSizeList =>
+    new FixedSizeList(2, new Field('item', item, true));
+  const schema = new Schema([
+    new Field('half', vector(new Float16())),
+    new Field('single', vector(new Float32()), true),
+  ]);
+  const data = [
+    { half: [1, 2], single: [1, null] },
+    { half: [3, 4], single: [3, 4] },
+  ];
+  const table = await db.createTable('t', data, { schema });
+  const rows = await table.query().toArray();
+  expect(rows.map(({ half }) => half)).toStrictEqual([
+    [1, 2],
+    [3, 4],
+  ]);
+  expect(rows[0].single).toStrictEqual([1, null]);
+  const { single } = rows[1];
+  assert.deepEqual(single, new Float32Array([3, 4]));
+  assert.deepStrictEqual(single.toJSON(), [3, 4]);
+  assert.deepStrictEqual(Array.from(single), [3, 4]);
+  expect(() => assert.deepStrictEqual(single, new Float32Array([3, 4]))).toThrow();
 });
 
 test('a branch of main has no parent branch, one of another names it', async () => {

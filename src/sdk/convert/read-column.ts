@@ -46,7 +46,8 @@ type Anything = Numbers | Float32Array | Float64Array | BigInt64Array | BigUint6
  *   unit for the finer timestamps, which a Date cannot hold, and for values beyond a Date's range;
  * - numbers for 32-bit times, bigints for 64-bit times and durations, in their own units;
  * - strings for decimals, with all digits of the scale; Uint8Array (a copy) for binaries;
- * - arrays for lists; a typed array, see `vectorClass`, for fixed-size lists of numbers without nulls in them;
+ * - arrays for lists; a typed array, see `vectorClass`, for a fixed-size list of numbers, unless
+ *   they are of float16 or one is null;
  * - objects as rows are for structs, a Map for maps, an object of its parts for intervals.
  */
 export function readColumn(data: Data): unknown[] {
