@@ -1,5 +1,5 @@
 /**
- * * * `FileStore` implements `Store` over node:fs or any object of its shape, such as memfs.
+ * `FileStore` implements `Store` over node:fs or any object of its shape, such as memfs.
  * `openFileStore` opens one at a root, and creates the root unless the store is read-only. Failed
  * calls of the file system throw the errors of disk/store-error.ts. But `getHint` and `putHint`
  * ignore failures, `alias` returns false, and `realPath` throws the system's own error. In a

@@ -1,5 +1,5 @@
 /**
- * * `withRows` opens the Arrow body of a request as a stream of rows and runs an operation on it. A
+ * `withRows` opens the Arrow body of a request as a stream of rows and runs an operation on it. A
  * body of bytes is decoded within limits: the memory for it counts against the request's budget
  * until the operation ends, and data of more than `limits.bodyBytes` bytes, once decompressed,
  * throws PayloadTooLarge. Record batches in memory are passed on as they are, without a limit.

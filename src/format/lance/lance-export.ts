@@ -1,5 +1,5 @@
 /**
- * * `LanceFileEncoder` encodes rows as a plain Lance data file, without the Arrow footer that the
+ * `LanceFileEncoder` encodes rows as a plain Lance data file, without the Arrow footer that the
  * catalog's own fragments have, for copies of a table outside the catalog. `lanceExportSchema`
  * prepares the schema of such a copy, and `lanceExportManifest` encodes its manifest as version 1.
  * A column that Lance cannot hold throws Unsupported.

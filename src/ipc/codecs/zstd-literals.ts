@@ -1,5 +1,5 @@
 /**
- * * `readLiterals` decodes the literals section of a Zstandard block, which is raw, one repeated
+ * `readLiterals` decodes the literals section of a Zstandard block, which is raw, one repeated
  * byte, or Huffman-coded. It also returns the Huffman code, which later blocks may use again.
  * `literalsHead` reads only the head of the section: the kind, the sizes and the Huffman code;
  * zstd-short.ts uses it. A damaged section calls the caller's `refuse`, which must throw.

@@ -1,5 +1,5 @@
 /**
- * * * Builds integer, float, boolean and decimal columns (`buildInt`, `buildFloat`, `buildBool`,
+ * Builds integer, float, boolean and decimal columns (`buildInt`, `buildFloat`, `buildBool`,
  * `buildDecimal`) from JavaScript values. A value that does not fit its type throws
  * TableSchemaValidation. Integers and decimals may also be given as text. Numbers are rounded to
  * the type of a float column; if the context has `exactFloats`, a number that rounding would change

@@ -1,5 +1,5 @@
 /**
- * * `propertiesOf` converts the configuration of `dir` and `rest`, with the nested objects and
+ * `propertiesOf` converts the configuration of `dir` and `rest`, with the nested objects and
  * flags of LanceDB's SDK, to properties, which are strings by name. Configurations of other
  * implementations are not converted. The properties in `more` are added, except for names that the
  * configuration has. `manifestEnabled` may be true in a configuration of `dir`, and is dropped; any

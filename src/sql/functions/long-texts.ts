@@ -1,5 +1,5 @@
 /**
- * * Searches and trims texts that may be very long, in steps that let other work run in between
+ * Searches and trims texts that may be very long, in steps that let other work run in between
  * (`eachPlace`, `trimInSteps`), and joins many pieces to one text (`Joining`). `trim` trims at
  * once. strings.ts uses these to trim, replace, split and search long texts, and text-parts.ts for
  * translate and string_split.

@@ -1,5 +1,5 @@
 /**
- * * Turns functions of single values into functions of whole columns, for the definitions of SQL
+ * Turns functions of single values into functions of whole columns, for the definitions of SQL
  * functions. A `strict` function gives null if an argument is null. With `long`, or for many rows,
  * it computes texts in steps, so that the event loop is not blocked. `strictInSteps` is for
  * functions of which each single value may take long. Long texts and lists are counted as memory

@@ -1,5 +1,5 @@
 /**
- * * `inOneCase` converts a column of texts to lower or upper case, with the results of the
+ * `inOneCase` converts a column of texts to lower or upper case, with the results of the
  * runtime's own functions. It converts a copy of the bytes in place, and one by one only the texts
  * in which a letter takes another number of bytes in the other case, or depends on its neighbours
  * as a capital sigma does. It returns null for columns that it does not convert, such as those of

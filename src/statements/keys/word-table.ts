@@ -1,5 +1,5 @@
 /**
- * * `WordTable` numbers distinct pairs of 32-bit words from 1 on, in the order of their first
+ * `WordTable` numbers distinct pairs of 32-bit words from 1 on, in the order of their first
  * appearance. A pair is one value of 64 bits, or two numbers, such as those of a group and of a
  * value in it. Pairs that differ always have different numbers. For more than about 44 million
  * pairs it throws RangeError. `hashOfWords` hashes a pair, differently in each process. The seeds,

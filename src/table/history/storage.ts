@@ -1,5 +1,5 @@
 /**
- * * `findStorage` looks into the folder of a table that has no visible version, and returns one
+ * `findStorage` looks into the folder of a table that has no visible version, and returns one
  * file or folder that shows what is there: data of Lance, data files that no version refers to,
  * versions of a branch or of another table that stood there (incarnation), or foreign files. For a
  * table that is only declared it returns undefined. It ignores files of writers that have announced

@@ -1,5 +1,5 @@
 /**
- * * `placeFence` writes the fence of a table, a manifest of version 0 in `_versions`, unless it is
+ * `placeFence` writes the fence of a table, a manifest of version 0 in `_versions`, unless it is
  * there. While Lance finds no other manifest there, it takes the fence for the newest version and
  * refuses to read or write the table. Without the fence, Lance's writers would create a dataset of
  * their own beside the rows.

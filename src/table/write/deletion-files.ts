@@ -1,5 +1,5 @@
 /**
- * * * `DeletionFiles` writes the deletion files of one attempt of a commit. Fragments passed to
+ * `DeletionFiles` writes the deletion files of one attempt of a commit. Fragments passed to
  * `add` share files of up to 1,048,576 deleted rows, so that a change of a thousand fragments
  * flushes only a few files. `write` writes a file for one fragment alone; earlier releases read
  * these too, but not the shared ones. `finish` writes what was added and returns the entries by

@@ -1,5 +1,5 @@
 /**
- * * `Chart` draws rows as bars, a line or points, with the heights from the column `y`. Bars stand
+ * `Chart` draws rows as bars, a line or points, with the heights from the column `y`. Bars stand
  * in the order of the rows; lines and points stand at the numbers in the column `x`; if any cell of
  * it is no number, they stand in row order, as bars do. Rows without a number in `y` are left out,
  * and so are bars beyond the first 240; the caption counts them. `numberOf` reads the number of a

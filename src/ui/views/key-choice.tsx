@@ -1,5 +1,5 @@
 /**
- * * `KeyChoice` lets the reader choose how the rows of two versions are matched: by where they are
+ * `KeyChoice` lets the reader choose how the rows of two versions are matched: by where they are
  * stored, by the values of some columns, or by all values. `keyOf` reads the choice from the
  * address: undefined for the place, the names of the columns, or an empty list for all values.
  */
