@@ -122,6 +122,93 @@ test('batches of long texts have few rows', async () => {
   expect(sizes).toEqual([8, 8, 4]);
 });
 
+test.each([
+  ['a vector', 'v', 3],
+  ['texts in a struct', 's', 5],
+  ['a list of texts', 'l', 5],
+])('batches of %s have few rows', async (_, column, least) => {
+  const own = await statementCatalog();
+  const text = 'x'.repeat(1 << 20);
+  const row = {
+    v: Array.from({ length: 200_000 }, (__, at) => at / 3),
+    s: { text },
+    l: [text],
+    n: 20n,
+  };
+  await own.db.createTable('wide', [row, row]);
+  const sizes: number[] = [];
+  for await (const batch of own.db.sql(`SELECT ${column}, i FROM wide, range(n) s(i)`))
+    sizes.push(batch.numRows);
+  expect(sizes.reduce((sum, size) => sum + size)).toBe(40);
+  expect(sizes.length).toBeGreaterThanOrEqual(least);
+});
+
+test('items and their numbers go on in the next batch', async () => {
+  const own = await statementCatalog();
+  const rows = [70_000, 0, 3, 140_000].map((count, id) => ({
+    id,
+    items: Array.from({ length: count }, (_, at) => (at % 7 === 0 ? null : `${id}-${at}`)),
+  }));
+  await own.db.createTable('long', rows);
+  const sql = `SELECT id, count(*) AS n, count(item) AS c, min(o) AS a, max(o) AS b,
+    bool_and(item IS NULL OR item = CAST(id AS bigint) || '-' || (o - 1)) AS same
+    FROM long LEFT JOIN unnest(items) WITH ORDINALITY u(item, o) ON true GROUP BY id ORDER BY id`;
+  expect(await own.rows(sql)).toEqual(
+    rows.map(({ id, items: { length } }) => ({
+      id,
+      n: Math.max(1, length),
+      c: length - Math.ceil(length / 7),
+      a: length === 0 ? null : 1,
+      b: length === 0 ? null : length,
+      same: true,
+    })),
+  );
+});
+
+test('series of numbers within and beyond those of doubles', async () => {
+  const series = async (call: string) =>
+    (await catalog.rows(`SELECT CAST(x AS text) AS x FROM ${call} r(x)`)).map(({ x }) => x);
+  expect(await series('generate_series(9007199254740990, 9007199254740994, 2)')).toEqual([
+    '9007199254740990',
+    '9007199254740992',
+    '9007199254740994',
+  ]);
+  expect(await series('range(-4294967297, -4294967300, -1)')).toEqual([
+    '-4294967297',
+    '-4294967298',
+    '-4294967299',
+  ]);
+  expect(await series('generate_series(-1, 1)')).toEqual(['-1', '0', '1']);
+  expect(
+    await catalog.rows(
+      'SELECT a.x, b.y FROM range(3) a(x) LEFT JOIN range(a.x) b(y) ON true ORDER BY x, y',
+    ),
+  ).toEqual([
+    { x: 0, y: null },
+    { x: 1, y: 0 },
+    { x: 2, y: 0 },
+    { x: 2, y: 1 },
+  ]);
+});
+
+test('a series of timestamps of one type goes by the clocks of its zone, in its unit', async () => {
+  const cast = (text: string) =>
+    `arrow_cast(TIMESTAMP '${text}', 'Timestamp(Nanosecond, Some("Europe/Berlin"))')`;
+  const sql = `SELECT CAST(t AS text) AS t FROM generate_series(${cast('2026-03-28 11:00:00')},
+    ${cast('2026-03-30 12:00:00')}, INTERVAL '1 day') s(t)`;
+  expect((await catalog.rows(sql)).map(({ t }) => String(t).slice(0, 13))).toEqual([
+    ...['2026-03-28T11', '2026-03-29T11', '2026-03-30T11'],
+  ]);
+});
+
+test('a format of many letters is written', async () => {
+  const format = '%Y'.repeat(100_000);
+  const [row] = await catalog.rows(
+    `SELECT length(strftime(DATE '2020-01-02', '${format}')) AS n, count(*) AS c FROM range(1)`,
+  );
+  expect(row).toEqual({ n: 400_000, c: 1 });
+});
+
 test('a long series ends when it is aborted', async () => {
   const sql = 'SELECT count(*) FROM range(5000000) a(x), generate_series(x, x + 1000) b(y)';
   await expect(catalog.db.sql(sql).toArray({ timeoutMs: 1 })).rejects.toThrow();

@@ -9,8 +9,11 @@ import {
   columnsOf,
   concatBatchesInSteps,
   type Data,
+  dataBytes,
+  layoutOf,
   type RecordBatch,
   type Schema,
+  sliceData,
 } from '../../arrow/index.ts';
 import type { HeldMemory, RequestMemory } from '../../request-memory.ts';
 import { type Column, compileTree, type Expression } from '../../sql/index.ts';
@@ -46,6 +49,8 @@ export function* oneStep(): Generator<void, void> {
 }
 
 export { BATCH_ROWS } from '../aggregates/index.ts';
+/** A batch of repeated rows ends once it has about so many bytes. */
+export const BATCH_BYTES: number = 8 << 20;
 
 type KeyReader = ReturnType<typeof columnReader>;
 
@@ -82,6 +87,23 @@ export function columnReader(
     }
     return columns;
   };
+}
+
+/** About how many bytes a value of a column takes, by its row. */
+export function valueBytes(data: Data): (row: number) => number {
+  const layout = layoutOf(data.type);
+  const { valueOffsets } = data;
+  if (layout === 'binary' && valueOffsets !== undefined)
+    return (row) => Number(valueOffsets[row + 1]) - Number(valueOffsets[row]);
+  const isFixed = layout === 'fixed' || layout === 'bits' || layout === 'null';
+  const width = isFixed || layout === 'dictionary' ? dataBytes(data) / Math.max(1, data.length) : 0;
+  return width > 0 || isFixed ? () => width : (row) => dataBytes(sliceData(data, row, 1));
+}
+
+/** The same of all columns together. */
+export function rowBytes(batch: RecordBatch): (row: number) => number {
+  const columns = columnsOf(batch).map(valueBytes);
+  return (row) => columns.reduce((bytes, of) => bytes + of(row), 0);
 }
 
 /** The column of a batch by its name. */

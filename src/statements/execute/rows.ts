@@ -31,11 +31,13 @@ import {
 } from '../../sql/index.ts';
 import type { CheckedStep, RepeatStep, SingleStep, ValuesStep } from '../steps/index.ts';
 import {
+  BATCH_BYTES,
   BATCH_ROWS,
   columnReader,
   dataNamed,
   oneStep,
   type Relation,
+  rowBytes,
   run,
   type Work,
 } from './relation.ts';
@@ -182,16 +184,22 @@ export function repeatedRows(input: Relation, { times, schema }: RepeatStep, wor
           schema.fields.map(({ name }) => dataNamed(batch, name)),
           batch.numRows,
         );
+        const bytesOf = rowBytes(shown);
         let rows: number[] = [];
+        let bytes = 0;
         for (let row = 0; row < batch.numRows; row++) {
-          for (let left = Number(timesOf(row) ?? 0); left > 0; ) {
-            const more = Math.min(left, BATCH_ROWS - rows.length);
-            for (let each = 0; each < more; each++) rows.push(row);
+          let left = Number(timesOf(row) ?? 0);
+          const each = left > 0 ? 1 + bytesOf(row) : 0;
+          while (left > 0) {
+            const room = Math.ceil((BATCH_BYTES - bytes) / each);
+            const more = Math.min(left, BATCH_ROWS - rows.length, room);
+            for (let count = 0; count < more; count++) rows.push(row);
             left -= more;
-            if (rows.length < BATCH_ROWS) continue;
+            bytes += more * each;
+            if (rows.length < BATCH_ROWS && bytes < BATCH_BYTES) continue;
             yield gatherBatch(shown, Uint32Array.from(rows));
             await run(work, oneStep());
-            rows = [];
+            [rows, bytes] = [[], 0];
           }
         }
         if (rows.length > 0) yield gatherBatch(shown, Uint32Array.from(rows));

@@ -4,7 +4,15 @@
  * for every row that the function gives. An argument of another type, or a wrong number of them,
  * throws InvalidInput.
  */
-import { childFields, type DataType, Field, Int64, Schema, typesEqual } from '../../arrow/index.ts';
+import {
+  childFields,
+  type DataType,
+  Field,
+  Int64,
+  plainType,
+  Schema,
+  typesEqual,
+} from '../../arrow/index.ts';
 import {
   compileTree,
   type Expression,
@@ -85,7 +93,7 @@ function listOf(args: readonly Expression[], schema: Schema, at: number | undefi
   if (familyOf(type) !== 'list') {
     refuse(list.at ?? at, `unnest takes a list, not ${typeText(type)}`);
   }
-  return { of: 'list', args, type: (childFields(type)[0] as Field).type };
+  return { of: 'list', args, type: plainType((childFields(type)[0] as Field).type) };
 }
 
 function seriesOf(
@@ -112,9 +120,13 @@ function seriesOf(
     family === 'date' || family === 'timestamp' || family === 'null';
   if (isTime(families[0]) && isTime(families[1]) && families[2] === 'interval') {
     const hasZone = types.some((type) => 'timezone' in type && type.timezone !== null);
-    const bounds = [first, second as Expression].map((arg) =>
-      castTo(hasZone ? 'timestamptz' : 'timestamp', arg),
-    );
+    const given = [first, second as Expression];
+    // Timestamps of one type are stepped by the clocks of its zone, and keep their unit.
+    const areAlike =
+      families[0] === 'timestamp' && typesEqual(types[0] as DataType, types[1] as DataType);
+    const bounds = areAlike
+      ? given
+      : given.map((arg) => castTo(hasZone ? 'timestamptz' : 'timestamp', arg));
     const { type } = compileTree(bounds[0] as Expression, schema);
     return { of: 'times', args: [...bounds, third as Expression], type };
   }
