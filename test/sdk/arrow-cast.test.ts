@@ -40,6 +40,8 @@ test('a vector becomes one of other numbers, or a list, but none of another leng
   expect(await cast('FixedSizeList(2, Float16)')).toEqual([type, [1, 2.5]]);
   expect(await cast('List(Float64)')).toEqual(['list<float64>', [1, 2.5]]);
   await expect(cast('FixedSizeList(3, Float32)')).rejects.toThrow(/does not fit/);
+  await expect(cast('FixedSizeList(999999999, Float32)')).rejects.toThrow('at most 65536 items');
+  await expect(cast('FixedSizeBinary(999999999)')).rejects.toThrow('at most 65536 bytes');
   await expect(cast('FixedSizeList(3, Float64)')).rejects.toThrow(/does not fit/);
 });
 

@@ -1,10 +1,18 @@
 /** Whether lists share values, in time that grows with their lengths and not with their product. */
 import { describe, expect, test } from 'vitest';
 import { Field, Int32, Int64, List, Utf8, vectorFromArray } from '../../src/arrow/apache.ts';
+import { sliceData } from '../../src/arrow/arrow-data.ts';
 import { RequestMemory } from '../../src/request-memory.ts';
 import { LIST_FUNCTIONS } from '../../src/sql/functions/lists.ts';
 import { loadColumn } from '../../src/sql/load/load.ts';
-import { BOOL, constantColumn, type TruthColumn, type Value } from '../../src/sql/typed/column.ts';
+import {
+  BOOL,
+  constantColumn,
+  type ListColumn,
+  reader,
+  type TruthColumn,
+  type Value,
+} from '../../src/sql/typed/column.ts';
 import { drained } from '../../src/steps.ts';
 import { seeded } from '../helpers/seeded.ts';
 
@@ -69,6 +77,17 @@ test('constants are found in columns of lists as in lists by themselves', () => 
       expect([...(found as TruthColumn).values], `${name} ${wanted.join()}`).toEqual(expected);
     }
   }
+});
+
+test('a slice of a column of lists has its own items alone', () => {
+  const type = new List(new Field('item', new Int32(), true));
+  const data = vectorFromArray([[1, 2, 3], null, [4], [5, 6], [7]], type).data[0] as never;
+  const column = loadColumn(sliceData(data, 1, 3)) as ListColumn;
+  expect(column.child.length).toBe(3);
+  expect([...column.starts]).toEqual([0, 0, 1]);
+  expect([...column.ends]).toEqual([0, 1, 3]);
+  const read = reader(column);
+  expect([0, 1, 2].map(read)).toEqual([null, [4], [5, 6]]);
 });
 
 test('lists of 60,000 values are compared without going through all pairs', {

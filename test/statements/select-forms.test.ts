@@ -55,6 +55,8 @@ test.each<[sql: string, message: string]>([
   ['FROM cities DISTINCT name', 'syntax error at or near "DISTINCT"'],
   ['FROM cities SELECT name FROM cities', 'syntax error at or near "FROM"'],
   ['SELECT * REPLACE (1 AS nam) FROM cities', 'REPLACE names nam, which is no column of it'],
+  ['SELECT * REPLACE (1 AS name, 2 AS NAME) FROM cities', 'REPLACE names NAME twice'],
+  ['SELECT * FROM cities, LATERAL cities c', 'LATERAL stands before a function of FROM'],
   ['SELECT * REPLACE (1 name) FROM cities', 'syntax error at or near "name"'],
   [
     'SELECT 1 AS a, 2 AS A UNION BY NAME SELECT 3 AS a',
@@ -68,4 +70,26 @@ test.each<[sql: string, message: string]>([
   ],
 ])('refuses %s', async (sql, message) => {
   await expect(catalog.rows(sql)).rejects.toThrow(message);
+});
+
+test('REPLACE takes the place of each column of the name', async () => {
+  expect(
+    await catalog.rows('SELECT * REPLACE (0 AS a) FROM (VALUES (1, 2)) x(a, b), (VALUES (3)) y(a)'),
+  ).toEqual([{ a: 0, b: 2, a_1: 0 }]);
+});
+
+test('FROM may begin a query in parentheses', async () => {
+  const sql =
+    'SELECT 1 AS one WHERE 2 IN (FROM (VALUES (2)) v(x)) AND EXISTS (FROM (VALUES (1)) w(y))';
+  expect(await catalog.rows(sql)).toEqual([{ one: 1 }]);
+});
+
+test('parts of UNION BY NAME have a bounded number of names together', async () => {
+  const parts = Array.from({ length: 30 }, (_, part) => {
+    const items = Array.from({ length: 50 }, (__, at) => `1 a${part * 50 + at}`);
+    return `SELECT ${items.join(', ')}`;
+  });
+  await expect(catalog.rows(parts.join(' UNION ALL BY NAME '))).rejects.toThrow(
+    'columns of UNION BY NAME',
+  );
 });

@@ -1,10 +1,12 @@
 /**
- * `isAmong` evaluates `column IN (constants)`. It compares with each constant of a short list (up
- * to 4, or 12 for long columns of numbers), and looks values up by hash in a longer one. If the
+ * `isAmong` evaluates `column IN (constants)`. It compares with each constant of a short list: up
+ * to 4, to 12 for long columns of numbers, to 8 for texts that the kernels take. In a longer one it
+ * looks whole numbers near each other up in a bitmap, and other values by hash. If the
  * list holds a null, a row that is not found is unknown. In a column of UTF-8 bytes, texts are
  * looked up by their bytes, without making a string per row. `prepareAmong` builds the hash table
  * of a list of 8,192 constants or more in steps.
  */
+import { getBit, setBit } from '../../arrow/index.ts';
 import { systemEnv } from '../../env.ts';
 import { drained } from '../../steps.ts';
 import { MOST_PART, textKernels } from '../texts/index.ts';
@@ -76,8 +78,12 @@ function found(column: Column, values: ReadonlySet<Value>): Uint8Array {
 
 interface NumberTable {
   readonly all: ReadonlySet<number>;
-  /** Where all are whole numbers near each other: TRUE for each of them, from `least` on. */
-  readonly near: { readonly least: number; readonly marks: Uint8Array } | null;
+  /** Where all are whole numbers near each other: a bit for each of them, from `least` on. */
+  readonly near: {
+    readonly least: number;
+    readonly span: number;
+    readonly bits: Uint8Array;
+  } | null;
 }
 
 /** Null where the kernels do not take the column or a value. */
@@ -93,9 +99,9 @@ function amongTexts(column: BytesColumn, values: ReadonlySet<Value>): Uint8Array
 
 const knownNumbers = new WeakMap<ReadonlySet<Value>, NumberTable>();
 
-/** Marks that a list has at most, and those for each of its numbers: they are to stay in caches. */
-const MOST_MARKS = 1 << 20;
-const MARKS_EACH = 1 << 10;
+/** Bits that a list has at most, and those for each of its numbers: 64 bytes. */
+const MOST_BITS = 1 << 22;
+const BITS_EACH = 512;
 
 /** Built once per list, because every slice of every batch is looked up in it. */
 function* numbersOf(values: ReadonlySet<Value>): Generator<void, NumberTable> {
@@ -115,10 +121,10 @@ function* numbersOf(values: ReadonlySet<Value>): Generator<void, NumberTable> {
   }
   const span = greatest - least + 1;
   let near: NumberTable['near'] = null;
-  if (whole && all.size > 0 && span <= Math.min(MOST_MARKS, MARKS_EACH * all.size)) {
-    const marks = new Uint8Array(span);
-    for (const number of all) marks[number - least] = TRUE;
-    near = { least, marks };
+  if (whole && all.size > 0 && span <= Math.min(MOST_BITS, BITS_EACH * all.size)) {
+    const bits = new Uint8Array((span + 7) >> 3);
+    for (const number of all) setBit(bits, number - least);
+    near = { least, span, bits };
   }
   const table = { all, near };
   knownNumbers.set(values, table);
@@ -130,12 +136,11 @@ function lookUpNumbers(numbers: NumberArray, { all, near }: NumberTable, out: Ui
     for (let i = 0; i < out.length; i++) out[i] = all.has(numbers[i] as number) ? TRUE : FALSE;
     return;
   }
-  const { least, marks } = near;
-  const { length } = marks;
+  const { least, span, bits } = near;
   for (let i = 0; i < out.length; i++) {
     const at = (numbers[i] as number) - least;
     const place = at | 0;
-    out[i] = at >= 0 && at < length && place === at ? (marks[place] as number) : FALSE;
+    out[i] = at >= 0 && at < span && place === at && getBit(bits, place) ? TRUE : FALSE;
   }
 }
 
@@ -146,7 +151,7 @@ interface ByteTable {
   readonly ends: Int32Array;
   /** The number of the key in each slot; -1 for an empty slot. */
   readonly slots: Int32Array;
-  /** 1 for the sketch of each key: most texts that are no key have another one. */
+  /** 1 for the sketch of each key, a power of two of them: most texts that are no key have another. */
   readonly sketches: Uint8Array;
 }
 
@@ -174,7 +179,9 @@ function* makeTable(values: ReadonlySet<Value>): Generator<void, ByteTable> {
   let size = 16;
   while (size < values.size * 4) size *= 2;
   const slots = new Int32Array(size).fill(-1);
-  const sketches = new Uint8Array(SKETCHES);
+  let sketched = LEAST_SKETCHES;
+  while (sketched < MOST_SKETCHES && sketched < values.size * SKETCHES_EACH) sketched *= 2;
+  const sketches = new Uint8Array(sketched);
   const mask = size - 1;
   let [key, end] = [0, 0];
   for (const value of values) {
@@ -187,7 +194,7 @@ function* makeTable(values: ReadonlySet<Value>): Generator<void, ByteTable> {
     let slot = hash(bytes, start, end) & mask;
     while (slots[slot] !== -1) slot = (slot + 1) & mask;
     slots[slot] = key;
-    sketches[sketchOf(bytes, start, end)] = 1;
+    sketches[sketchOf(bytes, start, end) & (sketched - 1)] = 1;
     ends[key++] = end;
     if (key % STEP_KEYS === 0) yield;
   }
@@ -200,11 +207,12 @@ function lookUpBytes(column: BytesColumn, values: ReadonlySet<Value>, out: Uint8
   const table = knownTables.get(values) ?? drained(makeTable(values));
   const { bytes, ends: keyEnds, slots, sketches } = table;
   const mask = slots.length - 1;
+  const sketched = sketches.length - 1;
   const { data, starts, ends } = column;
   for (let i = 0; i < out.length; i++) {
     const start = starts[i] as number;
     const end = ends[i] as number;
-    if (sketches[sketchOf(data, start, end)] === 0) continue;
+    if (sketches[sketchOf(data, start, end) & sketched] === 0) continue;
     let slot = hash(data, start, end) & mask;
     let result = FALSE;
     for (let k = slots[slot] as number; k !== -1; k = slots[slot] as number) {
@@ -233,9 +241,12 @@ function hash(data: Uint8Array, start: number, end: number): number {
   return (h ^ (h >>> 13)) >>> 0;
 }
 
-const SKETCHES = 1 << 16;
+/** Sketches that are told apart: about so many for each key. */
+const SKETCHES_EACH = 64;
+const LEAST_SKETCHES = 1 << 10;
+const MOST_SKETCHES = 1 << 16;
 
-/** A number below SKETCHES of the length of a text and four of its bytes. */
+/** A number below MOST_SKETCHES of the length of a text and four of its bytes. */
 function sketchOf(data: Uint8Array, start: number, end: number): number {
   const size = end - start;
   if (size === 0) return 0;

@@ -278,10 +278,10 @@ function lists(column: Column, type: DataType, memory: BatchMemory): object {
   const width = DataType.isFixedSizeList(type) ? type.listSize : null;
   for (let i = 0; i < column.length; i++) {
     const value = (read(i) ?? null) as readonly Value[] | null;
-    const present = value ?? (width === null ? [] : new Array(width).fill(null));
-    if (width !== null) checkSize(present.length, width, 'items', type);
-    memory.take(ITEM_BYTES * present.length);
-    for (const item of present) items.push(item);
+    const count = value?.length ?? width ?? 0;
+    if (width !== null) checkSize(count, width, 'items', type);
+    memory.take(ITEM_BYTES * count);
+    for (let k = 0; k < count; k++) items.push(value?.[k] ?? null);
     offsets[i + 1] = items.length;
   }
   const member = elementType(type);

@@ -22,6 +22,9 @@ import { TimeTexts } from './time-texts.ts';
 /** No letter writes more. */
 const MOST_OF_PART = 40;
 
+/** Longer texts are not shared by rows: what reads them goes through the bytes of each row. */
+const MOST_SHARED = 1_000;
+
 /** Nanoseconds of the spans in which a letter writes the same; a letter of days has a day. */
 const SPANS: Readonly<Record<string, number>> = {
   H: 3600e9,
@@ -35,8 +38,9 @@ const SPANS: Readonly<Record<string, number>> = {
 };
 
 function spanOf({ parts }: TimeFormat): number {
-  const spans = parts.map((part) => ('letter' in part ? SPANS[part.letter] : undefined));
-  return Math.min(86_400e9, ...spans.map((span) => span ?? 86_400e9));
+  let span = 86_400e9;
+  for (const part of parts) if ('letter' in part) span = Math.min(span, SPANS[part.letter] ?? span);
+  return span;
 }
 
 /** Whether a format writes the time of day alone; the zone of a column without one is nothing. */
@@ -64,7 +68,7 @@ export function writtenBy(format: TimeFormat, type: DataType): RowFunction {
     memory.text(most);
     return textOf(value);
   });
-  if (span === 1) return byValue;
+  if (span === 1 || most > MOST_SHARED) return byValue;
   const texts = new TimeTexts(type, span, isOfClock(format), textOf);
   return quicker(byValue, ([column], whole) =>
     texts.column(column, whole.type, () => whole.memory.text(most)),

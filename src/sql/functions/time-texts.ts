@@ -7,10 +7,11 @@ import type { DataType } from '../../arrow/index.ts';
 import type { BytesColumn, Column } from '../typed/index.ts';
 import { dayOf, SLOTS, timesOf } from './date-columns.ts';
 
-/** Texts of more bytes than this are forgotten before the next column. */
+/** Texts of more bytes than this are forgotten after a column. */
 const KEPT_BYTES = 1 << 18;
 
 const encoder = new TextEncoder();
+const NO_SLOTS = new Float64Array(0);
 
 export class TimeTexts {
   readonly #type: DataType;
@@ -18,10 +19,10 @@ export class TimeTexts {
   readonly #isOfClock: boolean;
   readonly #write: (time: number) => string;
   /** Of each slot: the span whose text it has, and where that is in the bytes. */
-  readonly #spans = new Float64Array(SLOTS).fill(Number.NaN);
-  readonly #first = new Int32Array(SLOTS);
-  readonly #last = new Int32Array(SLOTS);
-  #bytes: Uint8Array = new Uint8Array(1 << 12);
+  #spans: Float64Array = NO_SLOTS;
+  #first = new Int32Array(0);
+  #last = new Int32Array(0);
+  #bytes: Uint8Array = new Uint8Array(0);
   #length = 0;
 
   /**
@@ -44,7 +45,7 @@ export class TimeTexts {
     const { values, perUnit, perDay } = times;
     const { valid } = times.column;
     const step = Math.max(1, this.#nanos / perUnit);
-    if (this.#length > KEPT_BYTES) this.#forget();
+    if (this.#spans === NO_SLOTS) this.#begin();
     const [starts, ends] = [new Int32Array(values.length), new Int32Array(values.length)];
     for (let i = 0; i < starts.length; i++) {
       if (valid !== null && valid[i] === 0) continue;
@@ -60,6 +61,7 @@ export class TimeTexts {
       ends[i] = this.#last[slot] as number;
     }
     const data = this.#bytes;
+    if (this.#length > KEPT_BYTES) this.#forget();
     return {
       form: 'bytes',
       type: to,
@@ -87,9 +89,16 @@ export class TimeTexts {
     this.#last[slot] = this.#length;
   }
 
+  /** A format that is never written takes no memory. */
+  #begin(): void {
+    this.#spans = new Float64Array(SLOTS).fill(Number.NaN);
+    this.#first = new Int32Array(SLOTS);
+    this.#last = new Int32Array(SLOTS);
+  }
+
   /** Earlier columns keep their bytes. */
   #forget(): void {
-    this.#bytes = new Uint8Array(1 << 12);
+    this.#bytes = new Uint8Array(0);
     this.#length = 0;
     this.#spans.fill(Number.NaN);
   }

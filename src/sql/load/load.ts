@@ -5,7 +5,7 @@
  * entry of each row. Offsets beyond 2 GiB and types that expressions cannot read throw Unsupported.
  * load-buffers.ts reads the buffers of flat types.
  */
-import { type Data, DataType, type Dictionary, type Union } from '../../arrow/index.ts';
+import { type Data, DataType, type Dictionary, sliceData, type Union } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import {
   type Column,
@@ -76,12 +76,19 @@ export function loadColumn(data: Data): Column {
 
 function loadList(data: Data, valid: Validity): Column {
   const { type, length } = data;
-  const child = loadColumn(data.children[0] as Data);
+  const items = data.children[0] as Data;
   const { starts, ends } = loadSpans(
     data,
     DataType.isFixedSizeList(type) ? type.listSize : undefined,
   );
-  return { form: 'list', type, length, starts, ends, child, valid };
+  // A slice of a column of lists has all of its items: functions would go through them for each slice.
+  const from = length === 0 ? 0 : (starts[0] as number);
+  const to = length === 0 ? 0 : (ends[length - 1] as number);
+  const isWhole = from === 0 && to === items.length;
+  const child = loadColumn(isWhole ? items : sliceData(items, from, to - from));
+  const moved = (offsets: Int32Array): Int32Array =>
+    from === 0 ? offsets : offsets.map((offset) => offset - from);
+  return { form: 'list', type, length, starts: moved(starts), ends: moved(ends), child, valid };
 }
 
 /** The dictionary's value for every row. */

@@ -152,6 +152,7 @@ export class FromParser {
       parser.refuseToken('namespaces and tables are joined by dots here');
     }
     if (parser.isMark('(')) return this.#function(path, at);
+    if (isLateral) refuse(at, 'LATERAL stands before a function of FROM, not before a table');
     const before = this.#travel();
     const alias = this.#alias();
     if (before === undefined && alias.alias?.toLowerCase() === 'version' && tokens.word === 'as') {

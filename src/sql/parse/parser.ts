@@ -437,7 +437,7 @@ export class Parser {
   }
 
   beginsSubquery(): boolean {
-    return this.query !== undefined && /^(?:select|with|values)$/.test(this.tokens.word);
+    return this.query !== undefined && /^(?:select|with|values|from)$/.test(this.tokens.word);
   }
 
   /** The query at the cursor, behind its parenthesis; the one that closes it stays. */

@@ -141,6 +141,8 @@ const ARROW_NAMES: Readonly<Record<string, () => DataType>> = {
 
 /** Lists in lists beyond this are refused, as a text could hold a million. */
 const MOST_NESTED = 32;
+/** Items, or bytes, of each value of a type of fixed size: a null takes as many. */
+const MOST_ITEMS = 65_536;
 
 /**
  * The type named as arrow_cast names it: `Int8`, `Timestamp(Microsecond, None)`,
@@ -171,10 +173,15 @@ function parameterized(
     case 'FixedSizeList': {
       const [, size, type] = /^(\d{1,9}) *,(.*)$/.exec(inner) ?? [];
       if (type === undefined || Number(size) === 0) return undefined;
+      if (Number(size) > MOST_ITEMS)
+        refuse(at, `A list of fixed size has at most ${MOST_ITEMS} items here, not ${size}`);
       return new FixedSizeList(Number(size), item(type));
     }
     case 'FixedSizeBinary':
-      return /^\d{1,9}$/.test(inner) ? new FixedSizeBinary(Number(inner)) : undefined;
+      if (!/^\d{1,9}$/.test(inner)) return undefined;
+      if (Number(inner) > MOST_ITEMS)
+        refuse(at, `FixedSizeBinary has at most ${MOST_ITEMS} bytes here, not ${inner}`);
+      return new FixedSizeBinary(Number(inner));
     case 'Decimal128': {
       const digits = /^(\d+), *(\d+)$/.exec(inner);
       return digits === null

@@ -36,7 +36,7 @@ import type { Asked, Correlated } from './correlated.ts';
 import { atMost, FreshNames } from './fresh-names.ts';
 import { plannedRecursion, refersTo } from './recursive.ts';
 import type { Scope } from './scope.ts';
-import { plannedSelect } from './select.ts';
+import { MOST_ITEMS, plannedSelect } from './select.ts';
 import { plannedValues } from './values.ts';
 
 type NamedTable = Extract<TableReference, { kind: 'table' }>;
@@ -225,6 +225,7 @@ export class Planner {
       for (const name of query.names) {
         if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name);
       }
+      atMost(names.size, MOST_ITEMS, 'columns of UNION BY NAME', at);
     }
     return queries.map(({ plan }, part) => ({
       plan: projected(

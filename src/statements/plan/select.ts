@@ -53,7 +53,7 @@ import { hasSubquery, Subqueries } from './subqueries.ts';
 import { plannedWindows } from './windows.ts';
 
 /** Limits of one SELECT, so that planning it takes only a moment. */
-const MOST_ITEMS = 1_000;
+export const MOST_ITEMS = 1_000;
 const MOST_STARS = 16;
 const MOST_KEYS = 100;
 
@@ -198,17 +198,30 @@ export function itemsOf(select: Select, scope: Scope): Item[] {
       }
       const kept = columns.filter(({ name }) => !dropped.has(name.toLowerCase()));
       if (kept.length === 0) refuse(item.at, 'EXCLUDE leaves no column');
-      for (const { name, value } of item.replace) {
-        const place = kept.findIndex((column) => column.name.toLowerCase() === name.toLowerCase());
-        const column =
-          kept[place] ?? refuse(value.at, `REPLACE names ${name}, which is no column of it`);
-        kept[place] = { name: column.name, value: resolved(value, scope, [], select) };
-      }
-      return kept;
+      return item.replace.length === 0 ? kept : replacedItems(kept, item.replace, scope, select);
     }
     const value = resolved(item.value, scope, [], select);
     return [{ name: item.alias ?? nameOf(item.value, value), value }];
   });
+}
+
+/** The items of a star with other values for some names; tables of a join may share a name. */
+function replacedItems(
+  items: readonly Item[],
+  replace: Extract<Select['items'][number], { kind: 'star' }>['replace'],
+  scope: Scope,
+  select: Select,
+): Item[] {
+  atMost(replace.length, MOST_ITEMS, 'columns of REPLACE', select.at);
+  const names = new Set(items.map(({ name }) => name.toLowerCase()));
+  const values = new Map<string, Expression>();
+  for (const { name, value } of replace) {
+    const key = name.toLowerCase();
+    if (!names.has(key)) refuse(value.at, `REPLACE names ${name}, which is no column of it`);
+    if (values.has(key)) refuse(value.at, `REPLACE names ${name} twice`);
+    values.set(key, resolved(value, scope, [], select));
+  }
+  return items.map(({ name, value }) => ({ name, value: values.get(name.toLowerCase()) ?? value }));
 }
 
 /** The name of an item without an alias: that of the column it reads, otherwise its text. */

@@ -41,6 +41,8 @@ export interface IndexChoice {
 const ABOUT_AS_FEW = 4;
 /** So many times as many rows are worth finding where no value of them is read. */
 const UNREAD = 8;
+/** But not of more: their positions are sorted at once. */
+const MOST_UNREAD = 1 << 20;
 
 const NO_INDEX: IndexChoice = { indexed: undefined, note: undefined };
 
@@ -154,8 +156,9 @@ class Chooser {
     const { names, damages, count, covered, exact } = named;
     const { rowCount } = this.#snapshot;
     const shown = names.join(', ');
-    const share = this.#engine.limits.indexedShare * (exact ? this.#ease : 1);
-    if (count > Math.max(1, rowCount * share))
+    const few = rowCount * this.#engine.limits.indexedShare;
+    const eased = exact ? Math.min(few * this.#ease, MOST_UNREAD) : few;
+    if (count > Math.max(1, few, eased))
       return unused(`${shown} names ${count} of ${rowCount} rows`);
     const rows = await named.rows();
     const rest = exact ? '' : ', the rest of the condition is checked on these';

@@ -1,8 +1,8 @@
 /**
  * `indexedKeys` finds the rows of a version that may have the key of a source row by an index of a
  * key column, so that a merge of few rows does not read the keys of all others. It returns undefined
- * if the source has more than a thousandth as many rows as the table, or if no index of a key column
- * tells.
+ * if the source has more than a thousandth as many rows as the table, or more than 4,096, or if no
+ * index of a key column tells.
  */
 import type { Data } from '../../arrow/index.ts';
 import { loadColumn, reader, type Value } from '../../sql/index.ts';
@@ -13,6 +13,8 @@ import type { KeyChunk } from './key-index.ts';
 
 /** Looking so many times as many keys up by hash takes as long as one by an index. */
 const SCANNED_KEYS = 1_000;
+/** Keys that are looked up at once: that takes some ten milliseconds. */
+const MOST_KEYS = 4_096;
 
 /**
  * @param chunks consecutive rows of the source, of each the columns of `keys`
@@ -26,7 +28,7 @@ export async function indexedKeys(
   chunks: readonly KeyChunk[],
 ): Promise<IndexedRows | undefined> {
   const rows = chunks.reduce((sum, [first]) => sum + (first?.length ?? 0), 0);
-  if (rows * SCANNED_KEYS > snapshot.rowCount) return undefined;
+  if (rows > MOST_KEYS || rows * SCANNED_KEYS > snapshot.rowCount) return undefined;
   for (const [at, { field }] of keys.entries()) {
     const values = valuesOf(chunks.map((chunk) => chunk[at] as Data));
     const found = values && (await rowsWithValues(engine, snapshot, [field.name], values));
