@@ -1,8 +1,9 @@
 /**
  * `FromParser` parses the FROM clauses of one statement. `joined` parses one of the items that
- * commas separate: a table with its version and alias, a query in parentheses, a function that gives
- * rows, or joins of these. Unsupported forms, such as LATERAL queries, and more than 32 tables in a statement throw InvalidInput.
- * `QueryParser` is the part of the statement's parser that it calls.
+ * commas separate: a table with its version and alias, a query in parentheses, a function that
+ * gives rows, or joins of these. Unsupported forms, such as LATERAL queries, and more than 32
+ * tables in a statement throw InvalidInput. `QueryParser` is the part of the statement's parser
+ * that it calls.
  */
 
 import { parseArguments } from './calls.ts';

@@ -1,7 +1,7 @@
 /**
  * `parsePrimary` parses one operand of an expression: a literal, a column with its members, a call,
  * parentheses, a list, CASE, or a form that begins with a keyword. An unsupported operand, such as
- * current_date, throws InvalidInput with its position. parser.ts parses the operators between
+ * current_user, throws InvalidInput with its position. parser.ts parses the operators between
  * operands.
  */
 

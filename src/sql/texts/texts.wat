@@ -1,10 +1,11 @@
 ;; The inner loops over the bytes of texts: letters of ASCII in one case, the search for a part in
-;; many texts at once, and lengths in code points. Knows only bytes in its own memory: no nulls.
+;; many texts at once, the order of each text and a part, and lengths in code points. Knows only
+;; bytes in its own memory: no nulls.
 ;; `npm run build:wasm` assembles this file into texts.wasm.ts.
 ;;
-;; The memory has the part that is looked for at 0, which of its last 16 bytes count (255) at 512,
-;; offsets of texts at 4,096, an answer for each text at 131,072, and the bytes of the texts at 262,144 (1 MiB), behind them as much as may be
-;; read past their end. Offsets count from `base`: byte `base` of a column lies at 262,144.
+;; The memory has the part at 0, which of its last 16 bytes count (255) at 512, offsets of texts at
+;; 4,096, an answer for each text at 131,072, and the bytes of the texts at 262,144 (1 MiB), behind
+;; them as much as may be read past their end. Offsets count from `base`: byte `base` of a column lies at 262,144.
 (module
   (memory (export "memory") 22 22)
 

@@ -1,8 +1,9 @@
 /**
- * `plannedTables` plans the FROM clause of a SELECT: tables, subqueries, queries of WITH, and
- * joins. Tables separated by commas become a cross join. It returns the plan with all columns, and
- * the `Scope` that resolves column names. A table also has the hidden column `ROW_ID`, unless it
- * has a column of that name. Without FROM the plan has one row and no columns.
+ * `plannedTables` plans the FROM clause of a SELECT: tables, subqueries, queries of WITH, functions
+ * that give rows (table-functions.ts), and joins. Tables separated by commas become a cross join.
+ * It returns the plan with all columns, and the `Scope` that resolves column names. A table also
+ * has the hidden column `ROW_ID`, unless it has a column of that name. Without FROM the plan has
+ * one row and no columns.
  */
 import { Field, Schema, Uint64 } from '../../arrow/index.ts';
 import { type Expression, refuse, type TableReference } from '../../sql/index.ts';
