@@ -126,18 +126,56 @@ class Judge {
     if (offer.expected !== undefined && !isDeepStrictEqual(values, offer.expected)) {
       this.#violated(`${what}: other values`);
     }
+    const names = (batches[0]?.schema.fields ?? []).map(({ name }) => name);
+    const rows = new UntakenRows(names, values, offer.rows);
     for (const fragment of this.#place.fragments()) {
-      let theirs: unknown[][];
       try {
-        theirs = exactValues(tableFromIPC(fragment).batches);
+        const { batches: theirs } = tableFromIPC(fragment);
+        const columns = theirs[0]?.schema.fields.map(({ name }) => name) ?? [];
+        if (!rows.take(columns, exactValues(theirs))) {
+          this.#violated(`${what}: apache-arrow reads other values`);
+        }
       } catch (error) {
         this.#violated(`${what}: apache-arrow cannot read the fragment: ${String(error)}`);
-        continue;
-      }
-      if (!isDeepStrictEqual(theirs, values)) {
-        this.#violated(`${what}: apache-arrow reads other values`);
       }
     }
+    if (rows.left > 0) this.#violated(`${what}: the fragments lack ${rows.left} rows`);
+  }
+}
+
+/** Rows of a table that no fragment was found to have. */
+class UntakenRows {
+  readonly #names: readonly string[];
+  readonly #values: readonly unknown[][];
+  readonly #taken: Uint8Array;
+  left: number;
+
+  constructor(names: readonly string[], values: readonly unknown[][], rows: number) {
+    this.#names = names;
+    this.#values = values;
+    this.#taken = new Uint8Array(rows);
+    this.left = rows;
+  }
+
+  /**
+   * Takes the rows of a fragment, which come in their order; false where one of them is not there.
+   * A fragment may lack columns, which are null in all of its rows.
+   */
+  take(columns: readonly string[], theirs: readonly unknown[][]): boolean {
+    const places = this.#names.map((name) => columns.indexOf(name));
+    let row = 0;
+    for (let at = 0; at < (theirs[0]?.length ?? 0); at++) {
+      const isSame = (): boolean =>
+        this.#taken[row] === 0 &&
+        places.every((place, column) =>
+          isDeepStrictEqual(theirs[place]?.[at] ?? null, this.#values[column]?.[row]),
+        );
+      while (row < this.#taken.length && !isSame()) row++;
+      if (row === this.#taken.length) return false;
+      this.#taken[row++] = 1;
+      this.left--;
+    }
+    return true;
   }
 }
 
