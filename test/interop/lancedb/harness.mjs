@@ -113,7 +113,7 @@ export async function failure(call) {
     await call();
   } catch (error) {
     const text = error.message;
-    if (/was not found|not found|does not exist|has no/i.test(text)) return 'not found';
+    if (/was not found|not found|does not exist|has no (?!action)/i.test(text)) return 'not found';
     if (/already (exists|has an? )|exists already/i.test(text)) return 'exists';
     return 'fails';
   }
