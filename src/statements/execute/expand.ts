@@ -60,7 +60,8 @@ class ExpandedBatch {
   readonly #input: RecordBatch;
   readonly #bytesOf: (row: number) => number;
   readonly #rows = new Uint32Array(BATCH_ROWS);
-  readonly #numbers = new Float64Array(BATCH_ROWS);
+  /** Undefined where no column has the numbers of the items. */
+  readonly #numbers: Float64Array | undefined;
   #length = 0;
   #bytes = 0;
   #row = -1;
@@ -75,6 +76,7 @@ class ExpandedBatch {
     const columns = fields.map(({ name }) => dataNamed(batch, name));
     this.#input = recordBatch(new Schema(fields), columns, batch.numRows);
     this.#bytesOf = rowBytes(this.#input);
+    this.#numbers = number === undefined ? undefined : new Float64Array(BATCH_ROWS);
   }
 
   get length(): number {
@@ -107,7 +109,8 @@ class ExpandedBatch {
   #note(row: number, taken: number, first = this.#count + 1): void {
     const [from, to] = [this.#length, this.#length + taken];
     this.#rows.fill(row, from, to);
-    for (let at = from; at < to; at++) this.#numbers[at] = first + at - from;
+    const numbers = this.#numbers;
+    if (numbers !== undefined) for (let at = from; at < to; at++) numbers[at] = first + at - from;
     this.#length = to;
     this.#count += taken;
   }
@@ -127,7 +130,7 @@ class ExpandedBatch {
 
   /** NaN stands for a row without items. */
   #numbered(type: Column['type'], length: number, work: Work): Data {
-    const values = this.#numbers.slice(0, length);
+    const values = (this.#numbers as Float64Array).slice(0, length);
     const valid = Uint8Array.from(values, (value) => (Number.isNaN(value) ? 0 : 1));
     const column: Column = { form: 'number', type, length, values, valid };
     return toVector(column, type, work.memory.batch()).data[0] as Data;
