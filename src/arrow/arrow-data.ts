@@ -1,8 +1,8 @@
 /**
  * Builds Arrow columns, record batches and tables around existing buffers, faster than
  * apache-arrow's public constructors. It trusts the caller that the buffers fit the type. It also
- * slices columns, builds columns of bytes or of nulls, and counts the bytes that columns and
- * batches take.
+ * slices columns, picks those of a batch, builds columns of bytes or of nulls, and counts the bytes
+ * that columns and batches take.
  */
 
 import { DirspaceError } from '../errors.ts';
@@ -122,6 +122,20 @@ export function recordBatch(schema: Schema, columns: Data[], rows: number): Reco
   // A batch may be given away with all its memory.
   Object.assign(data, { nullBitmap: new Uint8Array(0) });
   return new PlainBatch(schema, data);
+}
+
+/** The columns of a batch at these places, under the schema of them alone. */
+export function columnsAt(
+  batch: RecordBatch,
+  schema: Schema,
+  places: readonly number[],
+): RecordBatch {
+  const columns = columnsOf(batch);
+  return recordBatch(
+    schema,
+    places.map((place) => columns[place] as Data),
+    batch.numRows,
+  );
 }
 
 const PlainBatch = plainMaker(RecordBatch, function (schema: Schema, data: Data) {

@@ -70,6 +70,7 @@ export {
   batchBytes,
   bytesColumn,
   bytesOf,
+  columnsAt,
   columnsOf,
   type DataParts,
   dataBytes,

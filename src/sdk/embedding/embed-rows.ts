@@ -8,6 +8,7 @@
  * function, and throws InvalidInput for one with several.
  */
 import {
+  columnsAt,
   columnsOf,
   type Data,
   type DataType,
@@ -133,14 +134,7 @@ function withoutColumns(
     metadata,
   );
   async function* batches(): AsyncGenerator<RecordBatch> {
-    for await (const batch of stream) {
-      const data = columnsOf(batch);
-      yield recordBatch(
-        schema,
-        kept.map((at) => data[at] as Data),
-        batch.numRows,
-      );
-    }
+    for await (const batch of stream) yield columnsAt(batch, schema, kept);
   }
   return recordBatchStream(schema, batches());
 }

@@ -4,14 +4,7 @@
  * column has throws InvalidInput. A row of JSON may lack a name, so `OnlyMembers` throws only in
  * `check`, which is called after the last row, for a name that no row had.
  */
-import {
-  columnsOf,
-  type Data,
-  type RecordBatch,
-  type RecordBatchStream,
-  recordBatch,
-  Schema,
-} from '../../arrow/index.ts';
+import { columnsAt, type RecordBatch, type RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
 
@@ -65,14 +58,7 @@ export function onlyColumns(
   });
   const schema = onlyFields(stream.schema, columns);
   async function* batches(): AsyncGenerator<RecordBatch> {
-    for await (const batch of stream) {
-      const data = columnsOf(batch);
-      yield recordBatch(
-        schema,
-        places.map((place) => data[place] as Data),
-        batch.numRows,
-      );
-    }
+    for await (const batch of stream) yield columnsAt(batch, schema, places);
   }
   return Object.assign(batches(), { schema });
 }

@@ -3,7 +3,7 @@
  * order, limit and offset of the step, in the table's own names. `filterText` formats the
  * conditions as SQL in these names.
  */
-import { columnsOf, type Data, type RecordBatch, recordBatch, Schema } from '../../arrow/index.ts';
+import { columnsAt, type RecordBatch, Schema } from '../../arrow/index.ts';
 import { type Expression, formatExpression } from '../../sql/index.ts';
 import { ROW_ID } from '../plan/index.ts';
 import { joined, rewritten, type ScanStep, type SourceRequest } from '../steps/index.ts';
@@ -63,14 +63,7 @@ export function scanned(step: ScanStep, isEncoded = false): Relation {
           return type === field.type ? field : field.clone({ type });
         }),
       );
-      for await (const batch of stream) {
-        const data = columnsOf(batch);
-        yield recordBatch(
-          own,
-          places.map((place) => data[place] as Data),
-          batch.numRows,
-        );
-      }
+      for await (const batch of stream) yield columnsAt(batch, own, places);
     },
   };
 }
