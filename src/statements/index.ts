@@ -12,6 +12,7 @@ import {
   recordBatch,
 } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';
+import type { RunSqlRequest } from '../protocol/index.ts';
 import {
   parseStatement,
   type TableReference,
@@ -57,7 +58,10 @@ export function tableRequest(
  * @throws InvalidInput for parameters that do not fit the statement, and for whole numbers that JSON
  * does not hold exactly
  */
-export function statementText({ sql, parameters }: RequestedStatement): string {
+export function statementText({
+  sql,
+  parameters,
+}: Pick<RunSqlRequest, 'sql' | 'parameters'>): string {
   if (parameters === undefined) return sql;
   const values: readonly unknown[] = Object.values(parameters).flat();
   const inexact = values.find(
@@ -71,11 +75,6 @@ export function statementText({ sql, parameters }: RequestedStatement): string {
     );
   }
   return located(sql, () => withParameters(sql, parameters));
-}
-
-interface RequestedStatement {
-  readonly sql: string;
-  readonly parameters?: readonly unknown[] | Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Paths of the tables that a statement reads. @throws InvalidInput with the place in the text */

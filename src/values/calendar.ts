@@ -18,6 +18,15 @@ export const MILLIS_PER_DAY = 86_400_000;
 export const NANOS_PER_SECOND = 1_000_000_000n;
 export const NANOS_PER_DAY = 86_400n * NANOS_PER_SECOND;
 
+/** Nanoseconds in each unit of the clock, by the name that SQL gives it. */
+export const NANOS_PER_CLOCK_UNIT = {
+  hour: 3_600n * NANOS_PER_SECOND,
+  minute: 60n * NANOS_PER_SECOND,
+  second: NANOS_PER_SECOND,
+  millisecond: 1_000_000n,
+  microsecond: 1_000n,
+} as const;
+
 /** Days since 1970-01-01 of a civil date. */
 export function daysFromCivil(year: number, month: number, day: number): number {
   const y = month <= 2 ? year - 1 : year;

@@ -4,6 +4,7 @@
  * for other text, for counts out of range, and for fractions that leave part of a nanosecond or, in
  * years and longer units, part of a month.
  */
+import { NANOS_PER_CLOCK_UNIT as CLOCK, NANOS_PER_DAY } from './calendar.ts';
 import { type ExactNumber, parseExact } from './decimals.ts';
 
 export interface IntervalValue {
@@ -12,7 +13,6 @@ export interface IntervalValue {
   readonly nanos: bigint;
 }
 
-const SECOND = 1_000_000_000n;
 const PART_UNITS = new Map<string, readonly ['months' | 'days' | 'nanos', bigint]>(
   Object.entries({
     century: ['months', 1200n],
@@ -22,13 +22,13 @@ const PART_UNITS = new Map<string, readonly ['months' | 'days' | 'nanos', bigint
     mon: ['months', 1n],
     week: ['days', 7n],
     day: ['days', 1n],
-    hour: ['nanos', 3600n * SECOND],
-    minute: ['nanos', 60n * SECOND],
-    min: ['nanos', 60n * SECOND],
-    second: ['nanos', SECOND],
-    sec: ['nanos', SECOND],
-    millisecond: ['nanos', 1_000_000n],
-    microsecond: ['nanos', 1_000n],
+    hour: ['nanos', CLOCK.hour],
+    minute: ['nanos', CLOCK.minute],
+    min: ['nanos', CLOCK.minute],
+    second: ['nanos', CLOCK.second],
+    sec: ['nanos', CLOCK.second],
+    millisecond: ['nanos', CLOCK.millisecond],
+    microsecond: ['nanos', CLOCK.microsecond],
     nanosecond: ['nanos', 1n],
   } as const),
 );
@@ -41,7 +41,6 @@ interface Total {
 
 /** What a fraction of a month or a day is counted in, as in PostgreSQL. */
 const DAYS_PER_MONTH = 30n;
-const NANOS_PER_DAY = 86_400n * SECOND;
 
 /** Adds a number of units; false where a part of a nanosecond, or of a month of longer units, is left. */
 function add(
@@ -100,7 +99,7 @@ export function parseInterval(text: string): IntervalValue | null {
     if (clock !== null) {
       const seconds =
         BigInt(clock[2] ?? 0) * 3600n + BigInt(clock[3] ?? 0) * 60n + BigInt(clock[4] ?? 0);
-      const nanos = seconds * SECOND + BigInt((clock[5] ?? '').padEnd(9, '0'));
+      const nanos = seconds * CLOCK.second + BigInt((clock[5] ?? '').padEnd(9, '0'));
       total.nanos += clock[1] === '-' ? -nanos : nanos;
     } else if (part !== null) {
       const word = part[2] ?? '';

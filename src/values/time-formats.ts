@@ -6,7 +6,14 @@
  * days and months are English.
  */
 import { DirspaceError } from '../errors.ts';
-import { civilFromDays, daysFromCivil, daysInMonth, isoWeek, isoWeekday } from './calendar.ts';
+import {
+  civilFromDays,
+  daysFromCivil,
+  daysInMonth,
+  isoWeek,
+  isoWeekday,
+  NANOS_PER_SECOND,
+} from './calendar.ts';
 import { MONTHS } from './date-time-text.ts';
 
 /** A letter, or text as it stands. `bare` leaves out leading zeros. */
@@ -104,11 +111,11 @@ function partOf(
   { days, nanos, offset, zone }: ClockTime,
   { year, month, day }: ReturnType<typeof civilFromDays>,
 ): string | Numeric {
-  const seconds = Number(nanos / 1_000_000_000n);
+  const seconds = Number(nanos / NANOS_PER_SECOND);
   const hour = Math.floor(seconds / 3600);
   const weekday = isoWeekday(days) % 7;
   const dayOfYear = days - daysFromCivil(year, 1, 1);
-  const fraction = String(nanos % 1_000_000_000n).padStart(9, '0');
+  const fraction = String(nanos % NANOS_PER_SECOND).padStart(9, '0');
   switch (letter) {
     case 'a':
       return capital(SHORT_WEEKDAYS[weekday]);
@@ -281,6 +288,6 @@ function timeOf(found: ReadonlyMap<string, number>): ClockTime | undefined {
     hour = (hour % 12) + (half === 2 ? 12 : 0);
   }
   const seconds = hour * 3600 + (found.get('M') ?? 0) * 60 + (found.get('S') ?? 0);
-  const nanos = BigInt(seconds) * 1_000_000_000n + BigInt(found.get('n') ?? 0);
+  const nanos = BigInt(seconds) * NANOS_PER_SECOND + BigInt(found.get('n') ?? 0);
   return { days, nanos, offset: found.get('z') };
 }

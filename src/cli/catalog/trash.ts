@@ -6,6 +6,7 @@
  */
 import { systemEnv } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';
+import { MILLIS_PER_DAY } from '../../values/index.ts';
 import {
   type Answer,
   action,
@@ -18,7 +19,6 @@ import {
   UsageError,
 } from '../terminal/index.ts';
 
-const DAY_MILLIS = 24 * 3_600_000;
 const ACTIONS = ['ls', 'restore', 'empty'] as const;
 
 export const trash: Command = {
@@ -118,7 +118,7 @@ async function empty(call: Call, id: string | undefined): Promise<Answer> {
   const days = options.text('olderThan') === undefined ? undefined : options.count('olderThan', 0);
   const dryRun = options.flag('dryRun');
   const until =
-    days === undefined ? {} : { olderThan: new Date(systemEnv.now() - days * DAY_MILLIS) };
+    days === undefined ? {} : { olderThan: new Date(systemEnv.now() - days * MILLIS_PER_DAY) };
   const what = { ...until, detached: options.flag('detached') };
   if (!dryRun && !options.flag('yes') && !(await isConfirmed(call, what))) {
     throw new Declined('Nothing was removed: the answer was not yes.');

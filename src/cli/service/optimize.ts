@@ -8,6 +8,7 @@
 import { COMPRESSIONS } from '../../compression.ts';
 import { systemEnv } from '../../env.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { MILLIS_PER_DAY } from '../../values/index.ts';
 import {
   type Answer,
   argument,
@@ -19,7 +20,6 @@ import {
   UsageError,
 } from '../terminal/index.ts';
 
-const DAY_MILLIS = 24 * 3_600_000;
 const DAYS = 7;
 
 export const optimize: Command = {
@@ -63,7 +63,7 @@ export const optimize: Command = {
     if (keeps && options.text('olderThan') !== undefined) {
       throw new UsageError('--keep-versions removes none, and --older-than says which; give one.');
     }
-    const age = options.count('olderThan', DAYS) * DAY_MILLIS;
+    const age = options.count('olderThan', DAYS) * MILLIS_PER_DAY;
     const table = await call.connection.openTable(name, namespace, {
       signal,
       ...(branch === undefined ? {} : { branch }),

@@ -108,7 +108,7 @@ export class HybridReader {
 }
 
 /** Bits that numbers up to `most` take. */
-export const bitsOf = (most: number): number => (most === 0 ? 0 : 32 - Math.clz32(most));
+export const bitsOf = (most: number): number => 32 - Math.clz32(most);
 
 /** Numbers packed from the highest bit on, as old writers have levels. */
 export class PackedReader {

@@ -5,7 +5,7 @@
  * or a timestamp more than 2^53 seconds from 1970, is written as the stored number.
  */
 import { type Data, type Date_, DateUnit, type Time, type Timestamp } from '../../arrow/index.ts';
-import { floorDivide, formatDate, SECONDS_PER_DAY } from '../../values/index.ts';
+import { floorDivide, formatDate, MILLIS_PER_DAY, SECONDS_PER_DAY } from '../../values/index.ts';
 import { countsOf, type WriteText } from './number-texts.ts';
 import type { TextOut } from './text-out.ts';
 
@@ -15,7 +15,6 @@ const LETTER_T = 84;
 const LETTER_Z = 90;
 /** Units of a second, by the number of the unit. */
 const PER_SECOND = [1, 1e3, 1e6, 1e9] as const;
-const DAY_MILLIS = 86_400_000;
 
 /** Writes dates; those of the last one are copied, as days repeat from row to row. */
 class Dates {
@@ -59,8 +58,8 @@ export function dateText(data: Data): WriteText {
   return (out, row) => {
     const millis = count(row);
     // Milliseconds that are no whole day are kept, though Arrow's specification rules them out.
-    if (typeof millis === 'number' && millis % DAY_MILLIS === 0) {
-      dates.write(out, millis / DAY_MILLIS);
+    if (typeof millis === 'number' && millis % MILLIS_PER_DAY === 0) {
+      dates.write(out, millis / MILLIS_PER_DAY);
     } else moment(out, row);
   };
 }

@@ -7,6 +7,7 @@
  * `timesOf` and `dayOf` are for time-texts.ts, which writes texts in the same manner.
  */
 import type { DataType } from '../../arrow/index.ts';
+import { NANOS_OF_DAY } from '../../values/index.ts';
 import {
   asSafeNumbers,
   type Column,
@@ -16,8 +17,6 @@ import {
   nanosPerUnit,
   timeZoneOf,
 } from '../typed/index.ts';
-
-const NANOS_PER_DAY = 86_400_000_000_000;
 
 /** Values of a column of dates or timestamps, and how many units of it a day has. */
 export interface Times {
@@ -34,7 +33,7 @@ export function timesOf(column: Column | undefined, type: DataType): Times | nul
   const values = column.form === 'number' ? column.values : asSafeNumbers(column);
   if (values === null) return null;
   const perUnit = Number(nanosPerUnit(type));
-  return { values, perUnit, perDay: NANOS_PER_DAY / perUnit, column };
+  return { values, perUnit, perDay: NANOS_OF_DAY / perUnit, column };
 }
 
 /** Exact: the quotient of whole numbers within 2^53 never rounds to the next whole number. */

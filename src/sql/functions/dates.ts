@@ -14,8 +14,8 @@ import {
   fromWallClock,
   isoWeek,
   isoWeekday,
+  NANOS_PER_CLOCK_UNIT,
   NANOS_PER_DAY,
-  NANOS_PER_SECOND,
   toWallClock,
 } from '../../values/index.ts';
 import { clockZoneOf, isWide, nanosPerUnit, type RowFunction, type Value } from '../typed/index.ts';
@@ -37,8 +37,7 @@ export function momentOf(value: Value, type: DataType): Moment {
   return { days: Number(days), nanos: nanos - days * NANOS_PER_DAY };
 }
 
-const HOUR = 3600n * NANOS_PER_SECOND;
-const MINUTE = 60n * NANOS_PER_SECOND;
+const { hour: HOUR, minute: MINUTE } = NANOS_PER_CLOCK_UNIT;
 /** Nanoseconds of a day and of what is shorter are exact as doubles. */
 const [HOUR_NANOS, MINUTE_NANOS] = [Number(HOUR), Number(MINUTE)];
 
@@ -157,13 +156,7 @@ const FIRST_DAYS = Object.fromEntries(
   TRUNCATIONS.map((unit) => [unit, (day: number): number => firstDay(day, unit)]),
 );
 
-const CLOCK_UNITS: Readonly<Record<string, bigint>> = {
-  microsecond: 1_000n,
-  millisecond: 1_000_000n,
-  second: NANOS_PER_SECOND,
-  minute: MINUTE,
-  hour: HOUR,
-};
+const CLOCK_UNITS: Readonly<Record<string, bigint>> = NANOS_PER_CLOCK_UNIT;
 
 /** date_trunc(unit, x), of x's own type. */
 export function truncateTo(unit: string, type: DataType): RowFunction {

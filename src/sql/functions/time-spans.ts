@@ -12,6 +12,7 @@ import {
   daysFromCivil,
   floorDivide,
   type IntervalValue,
+  NANOS_PER_CLOCK_UNIT,
   NANOS_PER_DAY,
 } from '../../values/index.ts';
 import { nanosPerUnit, type RowFunction, type Value } from '../typed/index.ts';
@@ -34,14 +35,8 @@ function monthNumber(day: number): number {
   return year * 12 + month - 1;
 }
 
-/** Nanoseconds of units of the clock. */
-const OF_CLOCK: Readonly<Record<string, bigint>> = {
-  hour: 3_600_000_000_000n,
-  minute: 60_000_000_000n,
-  second: 1_000_000_000n,
-  millisecond: 1_000_000n,
-  microsecond: 1_000n,
-};
+const OF_CLOCK: Readonly<Record<string, bigint>> = NANOS_PER_CLOCK_UNIT;
+const { hour: HOUR, minute: MINUTE } = NANOS_PER_CLOCK_UNIT;
 
 /** Units of date_diff. Weeks are counted in days or microseconds. */
 export const DIFFERENCES: readonly string[] = [
@@ -65,9 +60,9 @@ export function unitNumber(unit: string, type: DataType): RowFunction {
 
 const SPANS: Readonly<Record<string, (nanos: bigint) => number>> = {
   day: (nanos) => Number(nanos / NANOS_PER_DAY),
-  hour: (nanos) => Number((nanos % NANOS_PER_DAY) / (OF_CLOCK.hour as bigint)),
-  minute: (nanos) => Number((nanos % (OF_CLOCK.hour as bigint)) / (OF_CLOCK.minute as bigint)),
-  second: (nanos) => Number(nanos % (OF_CLOCK.minute as bigint)) / 1e9,
+  hour: (nanos) => Number((nanos % NANOS_PER_DAY) / HOUR),
+  minute: (nanos) => Number((nanos % HOUR) / MINUTE),
+  second: (nanos) => Number(nanos % MINUTE) / 1e9,
 };
 
 export const SPAN_FIELDS: readonly string[] = Object.keys(SPANS);
