@@ -225,7 +225,7 @@ function summaryOf(
   written: ReadonlyMap<number, FragmentEntry>,
 ): Record<string, number> {
   const before = new Map(
-    plan.fragments.map((each) => [each.id, each.isListedAgain ? undefined : each.before]),
+    plan.fragments.map((each) => [each.id, each.again === undefined ? each.before : undefined]),
   );
   let [added, deleted, addedFragments, changedFragments] = [0, 0, 0, 0];
   for (const [id, entry] of written) {

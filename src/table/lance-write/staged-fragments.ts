@@ -43,8 +43,8 @@ export interface PlannedFragment {
   readonly rows: number;
   /** The fragment as it is in the base, or is to be named by this id; undefined for a new one. */
   readonly before: FragmentEntry | undefined;
-  /** Whether an overwrite lists the files of a fragment of the base again, under another id. */
-  readonly isListedAgain: boolean;
+  /** The fragment of the base whose files an overwrite lists again, under another id. */
+  readonly again: FragmentEntry | undefined;
   /** The source of each top-level column; undefined if the file stays. */
   readonly sources: readonly ColumnSource[] | undefined;
   /** The places of the fields in new files, by Lance's ids. */
@@ -182,7 +182,7 @@ function planAgain(
       `an overwrite in which fragment ${id} has files of before and other columns or deleted rows`,
       'List it as it was, with the fields of the table by their ids, or write its rows anew.',
     );
-  return { ...planned, isListedAgain: true };
+  return { ...planned, again: entry };
 }
 
 type Ranges = NonNullable<Snapshot['manifest']['lanceReserved']>;
@@ -199,7 +199,9 @@ export function reservedAfter(
   { manifest }: Snapshot,
   reserves: boolean,
 ): Ranges {
-  const used = fragments.flatMap(({ id, before }) => (before === undefined ? [id] : []));
+  const used = fragments.flatMap(({ id, before, again }) =>
+    before === undefined || again !== undefined ? [id] : [],
+  );
   const left = (manifest.lanceReserved ?? []).flatMap(([first, end]): Ranges => {
     const taken = used.filter((id) => id >= first && id < end);
     const from = taken.reduce((most, id) => Math.max(most, id + 1), first);
@@ -288,7 +290,7 @@ function planFragment(
     id,
     rows,
     before,
-    isListedAgain: false,
+    again: undefined,
     sources: isKept ? undefined : sources,
     places: held.added,
     deletion: plannedDeletion(fragment, before),

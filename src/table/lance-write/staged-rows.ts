@@ -126,7 +126,7 @@ class RowWriter {
     const { id, rows, before, sources } = planned;
     const deletion = await this.#deletion(planned);
     if (sources === undefined) {
-      if (deletion !== before?.deletion || planned.isListedAgain)
+      if (deletion !== before?.deletion || planned.again !== undefined)
         this.#written.set(id, { ...(before as FragmentEntry), deletion });
       return;
     }
