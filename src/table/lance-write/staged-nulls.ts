@@ -1,7 +1,7 @@
 /**
  * `requireValues` throws InvalidInput for a staged manifest that would leave nulls in a required
  * field: because its fragments lack values of the field, or because it makes a field required that
- * holds nulls.
+ * holds nulls in fragments that go on with their values of it.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { plainPause, runSteps } from '../../steps.ts';
@@ -26,12 +26,24 @@ export async function requireValues(
     if (!field.nullable || !isRequired) continue;
     signal?.throwIfAborted();
     try {
-      await requireNoNulls(engine, base, place);
+      await requireNoNulls(engine, base, place, goingOn(change, place));
     } catch (error) {
       if (!isDirspaceError(error, 'InvalidInput')) throw error;
       throw invalid(error.message.replace(/\.$/, ''), error);
     }
   }
+}
+
+/** The fragments of the base whose values of a field are those of the new version, too. */
+function goingOn({ schema, plan }: StagedChange, { chain }: FieldPlace): ReadonlySet<number> {
+  const at = schema.tree.findIndex(({ id }) => id === chain[0]?.id);
+  return new Set(
+    plan.fragments.flatMap(({ before, again, sources }) => {
+      const isKept = sources === undefined || sources[at] === 'before';
+      const entry = again ?? before;
+      return isKept && entry !== undefined ? [entry.id] : [];
+    }),
+  );
 }
 
 function* checkedFragments({ schema, plan }: StagedChange): Generator<undefined, void> {

@@ -2,7 +2,7 @@
  * `requireNoNulls` throws InvalidInput if a column that is to be made required holds nulls. It
  * counts the nulls by a scan, which does not read fragments and batches whose statistics tell. A
  * field of a struct does not count as null where the struct itself is. A field in a list is always
- * refused.
+ * refused. Rows of fragments that are left out of the question are not counted.
  */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -11,11 +11,15 @@ import type { FieldPlace } from '../fields/index.ts';
 import { countMatches, planScan } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 
-/** @throws InvalidInput saying how many rows are null */
+/**
+ * @param among the ids of the fragments whose rows count; all of them if absent
+ * @throws InvalidInput saying how many rows are null
+ */
 export async function requireNoNulls(
   engine: Engine,
   base: Snapshot,
   place: FieldPlace,
+  among?: ReadonlySet<number>,
 ): Promise<void> {
   for (const { field } of place.chain.slice(0, -1)) {
     if (DataType.isStruct(field.type)) continue;
@@ -28,7 +32,10 @@ export async function requireNoNulls(
   const parent = quotedPath(names.slice(0, -1));
   const isNull = `${quotedPath(names)} IS NULL`;
   const filter = parent === '' ? isNull : `${isNull} AND ${parent} IS NOT NULL`;
-  const nulls = await countMatches(await planScan(engine, base, { columns: [], filter }));
+  const plan = await planScan(engine, base, { columns: [], filter });
+  // An index counts the rows of the whole table.
+  const counted = among && { indexNote: undefined, isNeedless: notAmong(among) };
+  const nulls = await countMatches({ ...plan, ...counted });
   if (nulls === 0) return;
   throw new DirspaceError(
     'InvalidInput',
@@ -36,3 +43,8 @@ export async function requireNoNulls(
     { details: { column: place.name, nulls } },
   );
 }
+
+const notAmong =
+  (ids: ReadonlySet<number>) =>
+  ({ id }: { readonly id: number }): boolean =>
+    !ids.has(id);

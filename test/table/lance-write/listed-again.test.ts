@@ -69,6 +69,25 @@ test('such an overwrite drops indexes as any does, and one that is made again ha
   expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
 });
 
+test('a column becomes required where the fragments with nulls in it are left out', async () => {
+  client.open();
+  const before = structuredClone(client.manifest);
+  const require = (): void => {
+    client.manifest.fields = client.manifest.fields.map((each) => ({
+      ...each,
+      nullable: each.name !== 'name' && each.nullable,
+    }));
+  };
+  require();
+  await expect(create(listAgain([0, 1]))).rejects.toThrow('is null in 1 rows');
+  client.manifest = before;
+  require();
+  await create(listAgain([0, 2]));
+  const schema = await (await table()).schema();
+  expect(schema.fields.find(({ name }) => name === 'name')?.nullable).toBe(false);
+  expect(await idsWhere('true')).toEqual([0, 1, 3, 4]);
+});
+
 test('a reserved id that a fragment was listed again by is not free any more', async () => {
   client.open();
   client.manifest.maxFragmentId += 2;
