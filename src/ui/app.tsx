@@ -2,13 +2,16 @@
  * `App` renders the whole page. It follows the address and asks the server who the caller is. If
  * the answer is 401, it asks for a key. Any other failure is shown, with a button to try again if
  * it may pass. After an answer it shows the tree next to a namespace, a table or the SQL view.
+ * `beginAsking` sends the first requests before anything is rendered.
  */
 import {
   ABOUT,
   type About,
   ask,
+  askAhead,
   dbOf,
   Failure,
+  forgetAhead,
   formatLocation,
   isSignedOut,
   type Location,
@@ -23,9 +26,17 @@ import {
 import { NamespacePage } from './namespace-page.tsx';
 import { SignIn } from './sign-in.tsx';
 import { SqlPage } from './sql-page.tsx';
-import { TablePage } from './table-page.tsx';
+import { TABLE, TablePage, tableRequest } from './table-page.tsx';
 import { nextTheme, theme } from './theme.ts';
 import { CatalogTree } from './tree.tsx';
+
+/** Sends what the page asks for first, before there is anything to draw. */
+export function beginAsking(): void {
+  const location = here();
+  useDatabase(location.query.db);
+  askAhead(ABOUT, {});
+  if (location.kind === 't') askAhead(TABLE, tableRequest(location));
+}
 
 const here = (): Location => parseLocation(window.location.hash);
 
@@ -46,11 +57,21 @@ export function App() {
     };
   }, []);
   useEffect(() => {
-    ask<About>(ABOUT).then((answer) => {
-      setAbout(answer);
-      setFailure(undefined);
-    }, setFailure);
+    ask<About>(ABOUT).then(
+      (answer) => {
+        setAbout(answer);
+        setFailure(undefined);
+      },
+      (error: unknown) => {
+        forgetAhead();
+        setFailure(error);
+      },
+    );
   }, [asked]);
+  // The views that are there now have asked.
+  useEffect(() => {
+    if (about !== undefined) forgetAhead();
+  }, [about]);
   useEffect(() => {
     document.title = `${location.kind === 'sql' ? 'SQL' : location.path.join('/') || 'Catalog'} - dirspace`;
   }, [location.kind, location.path.join('/')]);

@@ -50,15 +50,21 @@ const VIEWS: readonly View[] = [
   { name: 'refs', title: 'Tags and branches', show: (props) => <RefsView {...props} /> },
 ];
 
-export function TablePage({ location, go }: { readonly location: Location; readonly go: Go }) {
-  const { path, query } = location;
-  const { version, branch } = query;
-  const asked = useAnswer<Answer>('table', {
+/** What the page of a table asks for first. */
+export const TABLE = 'table';
+
+export function tableRequest({ path, query: { version, branch, db } }: Location): object {
+  return {
     id: path,
     ...(branch === undefined ? {} : { branch }),
     ...(version === undefined ? {} : { version: numberOf(version) }),
-    db: query.db,
-  });
+    db,
+  };
+}
+
+export function TablePage({ location, go }: { readonly location: Location; readonly go: Go }) {
+  const { path } = location;
+  const asked = useAnswer<Answer>(TABLE, tableRequest(location));
   return (
     <main class="page" id="main">
       <h1 class="id" id="title" tabIndex={-1}>

@@ -39,6 +39,8 @@ export {
   ABOUT,
   allPages,
   ask,
+  askAhead,
+  forgetAhead,
   isAborted,
   isSignedOut,
   messageOf,

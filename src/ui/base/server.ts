@@ -1,7 +1,8 @@
 /**
  * Sends the page's requests to the server as JSON, with the session's cookie, and begins and ends
  * the session. A refused request throws `ServerError`; a request without an answer throws one with
- * status 0. `allPages` gets the pages of a list, at most 20 unless the caller gives another number.
+ * status 0. `askAhead` sends a request before the view that asks for it is there. `allPages` gets
+ * the pages of a list, at most 20 unless the caller gives another number.
  */
 
 /** An answer of the server that tells of a failure. */
@@ -47,15 +48,39 @@ export function whenSignedOut(listener: () => void): void {
   signedOut = listener;
 }
 
+const answered = async (name: string, body: object, signal?: AbortSignal): Promise<unknown> =>
+  (await send(`api/${name}`, body, signal)).json();
+
+/** Answers on their way to the first view that asks for them, by request. */
+const ahead = new Map<string, Promise<unknown>>();
+
+const requestKey = (name: string, body: object): string => JSON.stringify([name, body, database]);
+
+/**
+ * Sends a request that the first view of the page will make, so that it is under way while the page
+ * waits for what comes before the view. The first `ask` of the same gets its answer or its failure.
+ */
+export function askAhead(name: string, body: object): void {
+  const answer = answered(name, body);
+  ahead.set(requestKey(name, body), answer);
+  // Told to the view that asks for it, if any does.
+  answer.catch(() => {});
+}
+
+/** Lets requests go that were sent ahead and that no view asked for: their answers grow old. */
+export const forgetAhead = (): void => ahead.clear();
+
 /** The JSON of an answer. @throws ServerError, and what `fetch` rejects with */
 export async function ask<Answer>(
   name: string,
   body: object = {},
   signal?: AbortSignal,
 ): Promise<Answer> {
+  const key = requestKey(name, body);
+  const sent = ahead.get(key);
+  ahead.delete(key);
   try {
-    const response = await send(`api/${name}`, body, signal);
-    return (await response.json()) as Answer;
+    return (await (sent ?? answered(name, body, signal))) as Answer;
   } catch (error) {
     if (isSignedOut(error) && name !== ABOUT) signedOut?.();
     throw error;

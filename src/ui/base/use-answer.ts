@@ -3,7 +3,7 @@
  * changes or `again` is called. When the question changes, it aborts the earlier request and never
  * shows its answer.
  */
-import { useEffect, useState } from './preact.ts';
+import { useLayoutEffect, useState } from './preact.ts';
 import { ask, isAborted } from './server.ts';
 
 export interface Asked<Answer> {
@@ -35,7 +35,8 @@ export function useAnswer<Answer>(
     failure: undefined,
     isLoading: false,
   });
-  useEffect(() => {
+  // Before the browser draws, which may take longer than the answer.
+  useLayoutEffect(() => {
     if (name === undefined) return undefined;
     const controller = new AbortController();
     read(name, body, controller.signal).then(

@@ -113,8 +113,11 @@ export function Grid(props: GridProps) {
 
   const first = Math.floor(shownTop);
   const last = Math.min(rows, first + Math.ceil(body / ROW) + 1);
-  useEffect(() => {
+  // Before the browser draws, which may take longer than the answer.
+  useLayoutEffect(() => {
     if (last > first) windows.show(first, last);
+  }, [windows, first, last]);
+  useEffect(() => {
     const timer = setTimeout(() => onTop.current?.(first), 300);
     return () => clearTimeout(timer);
   }, [windows, first, last]);

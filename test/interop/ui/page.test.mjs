@@ -660,6 +660,26 @@ describe('the focus', () => {
   });
 });
 
+looks(
+  'a link to a table asks what the table is while it asks who the caller is',
+  async (page, show) => {
+    const [answered, held] = [[], []];
+    await page.route('**/ui/api/*', async (route) => {
+      const name = route.request().url().split('/').at(-1);
+      if (name === 'about') await new Promise((resolve) => held.push(resolve));
+      answered.push(name);
+      await route.continue();
+    });
+    page.on('response', (response) => {
+      if (response.url().endsWith('/api/table')) for (const go of held) go();
+    });
+    await show(USER);
+    await page.getByRole('grid').waitFor();
+    assert.deepEqual(answered.slice(0, 2), ['table', 'about']);
+    assert.equal(answered.filter((name) => name === 'table' || name === 'about').length, 2);
+  },
+);
+
 looks('a link far below what there is asks for what there is alone', async (page, show) => {
   let asked = 0;
   page.on('request', () => asked++);

@@ -1,13 +1,24 @@
-/** Requests of the page: what it does when its session has ended. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+/** Requests of the page: those sent ahead, their addresses, and the end of the session. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { downloadAddress } from '../../../src/ui/base/download.ts';
-import { ABOUT, ask, ServerError, signIn, whenSignedOut } from '../../../src/ui/base/server.ts';
+import {
+  ABOUT,
+  ask,
+  askAhead,
+  forgetAhead,
+  ServerError,
+  signIn,
+  useDatabase,
+  whenSignedOut,
+} from '../../../src/ui/base/server.ts';
 
 beforeEach(() => {
   vi.stubGlobal('location', { pathname: '/ui' });
 });
 afterEach(() => {
   whenSignedOut(() => {});
+  useDatabase(undefined);
+  forgetAhead();
   vi.unstubAllGlobals();
 });
 
@@ -41,3 +52,50 @@ test.each(['/front/ui', '/front/ui/'])(
     expect(downloadAddress('csv', {})).toMatch(/^\/front\/ui\/rows\/csv\?/);
   },
 );
+
+describe('a request that was sent ahead', () => {
+  const answers = (...given: readonly Response[]): { asked: string[] } => {
+    const told = { asked: [] as string[] };
+    const left = [...given];
+    vi.stubGlobal('fetch', async (address: string) => {
+      told.asked.push(address);
+      return left.shift();
+    });
+    return told;
+  };
+  const answer = (number: number): Response => new Response(JSON.stringify({ number }));
+
+  test('answers the first that asks for the same, and no other', async () => {
+    const told = answers(answer(1), answer(2), answer(3), answer(4));
+    askAhead('table', { id: ['a'] });
+    expect(told.asked).toEqual(['/ui/api/table']);
+    expect(await ask('table', { id: ['b'] })).toEqual({ number: 2 });
+    expect(await ask('table', { id: ['a'] })).toEqual({ number: 1 });
+    expect(await ask('table', { id: ['a'] })).toEqual({ number: 3 });
+    expect(told.asked).toHaveLength(3);
+  });
+
+  test('is of one database', async () => {
+    answers(answer(1), answer(2));
+    askAhead('table', { id: ['a'] });
+    useDatabase('other');
+    expect(await ask('table', { id: ['a'] })).toEqual({ number: 2 });
+  });
+
+  test('fails where it is asked for, once', async () => {
+    answers(new Response('{"error":"no"}', { status: 401 }), answer(2));
+    let told = 0;
+    whenSignedOut(() => told++);
+    askAhead('table', {});
+    await expect(ask('table', {})).rejects.toEqual(new ServerError(401, 'no'));
+    expect(told).toBe(1);
+    expect(await ask('table', {})).toEqual({ number: 2 });
+  });
+
+  test('is forgotten once the views have asked', async () => {
+    answers(answer(1), answer(2));
+    askAhead('table', {});
+    forgetAhead();
+    expect(await ask('table', {})).toEqual({ number: 2 });
+  });
+});
