@@ -148,6 +148,7 @@ function vectors(shape: string, dimension: number, rows: number, seed: number): 
       const at = row * dimension + i;
       if (shape === 'uniform') values[at] = next();
       else if (shape === 'clustered') values[at] = (centres[centre + i] as number) + 0.2 * gauss();
+      else if (shape === 'tight') values[at] = (centres[centre + i] as number) + 0.03 * gauss();
       else values[at] = gauss() / (1 + i / 4);
     }
   }
@@ -179,6 +180,24 @@ describe('recall', () => {
       );
     }
   }
+
+  test.each(['l2', 'cosine'] as const)(
+    'of %s, many tight clusters in each partition, far from its centroid',
+    (metric) => {
+      const dimension = 100;
+      const all = vectors('tight', dimension, ROWS + QUERIES, 5);
+      const values = all.subarray(0, ROWS * dimension);
+      const index = made(metric, { values, rows: ROWS }, dimension, 5);
+      let found = 0;
+      for (let number = 0; number < QUERIES; number += 1) {
+        const query = all.subarray((ROWS + number) * dimension, (ROWS + number + 1) * dimension);
+        const { kept } = probed(index, { metric, dimension, query, k: K, keep: K + 6 });
+        const best = nearest(metric, query, values, dimension, K);
+        found += best.filter((row) => kept.has(row)).length;
+      }
+      expect(found / (QUERIES * K)).toBeGreaterThanOrEqual(0.93);
+    },
+  );
 
   test('counts rows that are wanted alone', () => {
     const dimension = 16;

@@ -52,10 +52,10 @@ export class RowEncoder {
       sum += size;
       if (size > largest) largest = size;
     }
-    const step = largest / 127;
     const inverse = largest > 0 ? 127 / largest : 0;
     const codes = this.#codes;
     const bits = this.#bits;
+    let alike = 0;
     const codeAt = row * length;
     for (let i = 0; i < length; i += 8) {
       let byte = 0;
@@ -63,7 +63,9 @@ export class RowEncoder {
         const at = i + bit;
         const left = (rows[from + at] as number) - (centroids[centre + at] as number);
         if (left > 0) byte |= 1 << bit;
-        codes[codeAt + at] = ((left * inverse + 128.5) | 0) - 128;
+        const code = ((left * inverse + 128.5) | 0) - 128;
+        codes[codeAt + at] = code;
+        alike += code * left;
       }
       bits[(codeAt + i) >>> 3] = byte;
     }
@@ -74,7 +76,10 @@ export class RowEncoder {
     this.#facts[at + ERROR] = Math.sqrt(
       (norm * Math.max(0, 1 - along)) / (Math.max(along, 1e-9) * (length - 1)),
     );
-    this.#facts[at + STEP] = step;
+    // Codes times this step have the same product with the row as the row itself. So the error of
+    // an estimate is that of the part of the query that is at right angles to the row, which is
+    // small for the nearest rows, however far all of them are from the centroid.
+    this.#facts[at + STEP] = alike > 0 ? norm / alike : 0;
     this.#positions[row] = position;
   }
 
