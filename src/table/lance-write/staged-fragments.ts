@@ -6,10 +6,12 @@
  * Writers of Lance keep using their own names for the files that they wrote. So a file is known by
  * that name (`origin`) and by the table's name; `namesOf` lists both.
  */
+import { DataType } from '../../arrow/index.ts';
 import {
   type FragmentEntry,
   isLanceFile,
   isReadByLance,
+  type LanceColumn,
   type LanceFileEntry,
   lanceDataFiles,
   lanceDeletionFile,
@@ -21,7 +23,6 @@ import {
   type ParsedManifest,
 } from '../../format/index.ts';
 import { lanceDeletionName } from '../../lance-paths.ts';
-import type { IdentifiedField } from '../fields/index.ts';
 import type { Snapshot } from '../versions/index.ts';
 import { invalid, shown, unsupported } from './refusals.ts';
 import type { StagedSchema } from './staged-schema.ts';
@@ -278,8 +279,9 @@ function planFragment(
   }
   for (const file of added) requireKnownFields(id, file, base, schema);
   const held = heldFields(id, old, added, schema);
-  const sources = schema.tree.map((column, at) =>
-    sourceOf(column, schema.columns[at] as readonly number[], held, given),
+  const known = before === undefined ? undefined : wholeFragment(before, base, old);
+  const sources = schema.lanceColumns.map((column, at) =>
+    sourceOf(column, schema.columns[at] as readonly number[], held, known),
   );
   const isKept =
     before !== undefined &&
@@ -404,26 +406,69 @@ function heldFields(
   return { before, added };
 }
 
-/** @param ids Lance's, of the column and what it holds, depth first */
+/**
+ * The files of a fragment as the client names them: by the names of the table, by those of its own,
+ * or, where it names some in each way, by both. Its own may lack members of structs.
+ */
+function wholeFragment(
+  entry: FragmentEntry,
+  base: Snapshot,
+  named: readonly ParsedDataFile[],
+): readonly LanceFileEntry[] {
+  const both = namesOf(entry, base);
+  const { lance } = entry;
+  const origin = lance !== undefined && 'origin' in lance ? (lance.origin ?? []) : [];
+  const table = both.slice(0, both.length - origin.length);
+  const hasAll = (files: readonly LanceFileEntry[]): boolean =>
+    named.every(({ path }) => files.some((file) => file.path === path));
+  return [table, origin].find(hasAll) ?? both;
+}
+
+/**
+ * @param ids Lance's, of the column and what it holds, depth first
+ * @param given the files of the fragment as it was; undefined for a new one
+ */
 function sourceOf(
-  { field }: IdentifiedField,
+  column: LanceColumn,
   ids: readonly number[],
   held: HeldFields,
-  given: readonly LanceFileEntry[],
+  given: readonly LanceFileEntry[] | undefined,
 ): ColumnSource {
   const parted = (): Error =>
-    unsupported(`the column ${shown(field.name)}, of which only parts stand in new files,`);
+    unsupported(
+      `the column ${shown(column.field.name)}, of which only parts stand in new files,`,
+      'Write the column with all of its members.',
+    );
   const found = ids.filter((id) => held.added.has(id)).length;
   if (found > 0) {
-    if (found < ids.length) throw parted();
-    return 'files';
+    const isWhole = found === ids.length;
+    if (isWhole || (given === undefined && isButForMembers(column, held.added))) return 'files';
+    throw parted();
   }
   const stay = ids.filter((id) => held.before.has(id));
   if (stay.length === 0) return 'nulls';
-  const were = ids.filter((id) => given.some(({ fields }) => fields.includes(id)));
+  const were = ids.filter((id) => given?.some(({ fields }) => fields.includes(id)));
   if (were.length !== stay.length) throw parted();
   return 'before';
 }
+
+/**
+ * Whether files hold a column but for members of structs, which are null then. A member that is a
+ * struct has to be there: Lance reads it as a null struct, which files of data format 2.0 cannot
+ * hold.
+ */
+function isButForMembers({ id, field, children }: LanceColumn, held: HeldFields['added']): boolean {
+  if (!held.has(id)) return false;
+  const isStruct = DataType.isStruct(field.type);
+  return children.every(
+    (child) =>
+      isButForMembers(child, held) ||
+      (isStruct && !DataType.isStruct(child.field.type) && !isHeld(child, held)),
+  );
+}
+
+const isHeld = ({ id, children }: LanceColumn, held: HeldFields['added']): boolean =>
+  held.has(id) || children.some((child) => isHeld(child, held));
 
 function plannedDeletion(
   { id, deletion, physicalRows }: ParsedFragment,
