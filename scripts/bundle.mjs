@@ -1,12 +1,12 @@
 /**
  * Joins the modules of src into a few files: `node scripts/bundle.mjs [FOLDER [ENTRY]...]` builds
- * the library and the command line into dist, or into the folder given, with further modules of src
- * as entries of the library. Node needs half a millisecond to find, read and link a module: three
+ * the library, as ES modules and as CommonJS, and the command line into dist, or into the folder
+ * given, with further modules of src as entries of the library. Node needs half a millisecond to find, read and link a module: three
  * hundred of them made a program wait longer for `connect` than for its first answers.
  *
  * Packages stay outside of the library, so that a program and the library share their classes. The
  * command line runs in a process of its own and has copies of the packages that each start needs,
- * with their licences beside it.
+ * with their licences beside it. The CommonJS has copies of the packages that are ES modules alone.
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -16,7 +16,7 @@ import { rolldown } from 'rolldown';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const dist = resolve(process.argv[2] ?? join(project, 'dist'));
-const LIBRARY = ['index', 'server', 'conformance', 'testing', 'duckdb'];
+const LIBRARY = ['index', 'embedding', 'server', 'conformance', 'testing', 'duckdb'];
 
 /** Packages whose code the command line carries, and where each has its licence. */
 const CARRIED = {
@@ -24,6 +24,13 @@ const CARRIED = {
   flatbuffers: ['LICENSE'],
   tslib: ['LICENSE.txt'],
   commander: ['LICENSE'],
+};
+
+/** Packages whose code the CommonJS carries, as it cannot require them before Node 20.19. */
+const MODULES_ALONE = {
+  chokidar: ['LICENSE'],
+  readdirp: ['LICENSE'],
+  jose: ['LICENSE.md'],
 };
 
 /** What opens a catalog and lists names: a group takes along all that its modules import. */
@@ -61,7 +68,7 @@ const GROUPS = inOrder([
 const SHARED = inOrder([
   {
     name: 'arrow',
-    test: /src\/(arrow|values|ipc|protocol)\/|src\/(?!index|server|conformance|testing|duckdb)[^/]+\.ts$|src\/sdk\/convert\/read-column|src\/sdk\/handles\/option-names/,
+    test: /src\/(arrow|values|ipc|protocol)\/|src\/(?!index|embedding|server|conformance|testing|duckdb)[^/]+\.ts$|src\/sdk\/convert\/read-column|src\/sdk\/handles\/option-names/,
   },
   { name: 'language', test: /src\/sql\/register\.ts$/ },
   CATALOG,
@@ -72,10 +79,12 @@ const SHARED = inOrder([
 /** Of code that no program debugs: less text is parsed at each start. Errors keep the names of functions. */
 const SHORT = { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } };
 
+const ENDING = { esm: '.js', cjs: '.cjs' };
+
 async function bundle(
   entries,
   folder,
-  { carried = [], groups, sourcemap = true, minify = 'dce-only' } = {},
+  { carried = [], groups, sourcemap = true, minify = 'dce-only', format = 'esm' } = {},
 ) {
   const isCarried = (id) => carried.some((name) => id === name || id.startsWith(`${name}/`));
   const made = await rolldown({
@@ -91,9 +100,12 @@ async function bundle(
   });
   await made.write({
     dir: folder,
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: 'chunks/[name].js',
+    format,
+    entryFileNames: `[name]${ENDING[format]}`,
+    chunkFileNames: `chunks/[name]${ENDING[format]}`,
+    // Jest takes no `import()` in CommonJS.
+    dynamicImportInCjs: false,
+    exports: 'named',
     sourcemap,
     minify,
     // The sources in the maps have them; of the bundles each start would read them.
@@ -102,7 +114,7 @@ async function bundle(
   });
   await made.close();
   if (sourcemap) for (const file of filesIn(folder, /\.js\.map$/)) mapLines(file);
-  for (const file of filesIn(folder, /\.js$/)) writeAscii(file);
+  for (const file of filesIn(folder, /\.c?js$/)) writeAscii(file);
 }
 
 /**
@@ -122,7 +134,10 @@ function writeAscii(file) {
   if (escaped !== text) writeFileSync(file, escaped);
 }
 
-/** Stack traces name lines: a map of each column takes three times the bytes. */
+/**
+ * Stack traces name lines of the sources: a map of each column takes three times the bytes. The text of
+ * the sources is left out, which would be a quarter of an installation: the code beside a map can be read.
+ */
 function mapLines(file) {
   const map = JSON.parse(readFileSync(file, 'utf8'));
   const lines = decode(map.mappings).map((segments) =>
@@ -134,7 +149,8 @@ function mapLines(file) {
       )
       .map(([column, source, line, from]) => [column, source, line, from]),
   );
-  writeFileSync(file, JSON.stringify({ ...map, names: [], mappings: encode(lines) }));
+  const { sourcesContent: _, ...named } = map;
+  writeFileSync(file, JSON.stringify({ ...named, names: [], mappings: encode(lines) }));
 }
 
 const filesIn = (folder, name) =>
@@ -176,15 +192,22 @@ const library = [...LIBRARY, ...process.argv.slice(3)];
 await bundle(Object.fromEntries(library.map((name) => [name, name])), dist, {
   groups: SHARED,
 });
+// For jest and others that cannot require ES modules. Node takes the ES modules by `require` too, so
+// that a program has one copy of each class: see `module-sync` in package.json.
+await bundle(Object.fromEntries(LIBRARY.map((name) => [name, name])), dist, {
+  carried: Object.keys(MODULES_ALONE),
+  groups: SHARED,
+  sourcemap: false,
+  minify: SHORT,
+  format: 'cjs',
+});
+const LINE = `\n${'-'.repeat(80)}\n\n`;
+writeFileSync(join(dist, 'LICENCES.txt'), licences(MODULES_ALONE).join(LINE));
 await bundle({ main: 'cli/main' }, join(dist, 'cli'), {
   carried: Object.keys(CARRIED),
   groups: GROUPS,
   sourcemap: false,
   minify: SHORT,
 });
-writeFileSync(join(dist, 'cli', 'LICENCES.txt'), licences(CARRIED).join(`\n${'-'.repeat(80)}\n\n`));
+writeFileSync(join(dist, 'cli', 'LICENCES.txt'), licences(CARRIED).join(LINE));
 await bundlePage(join(dist, 'ui'));
-// For compilers and bundlers of CommonJS; Node takes an ES module by `require` too.
-for (const name of LIBRARY) {
-  writeFileSync(join(dist, `${name}.cjs`), `module.exports = require('./${name}.js');\n`);
-}

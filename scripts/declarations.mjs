@@ -14,7 +14,7 @@ import { dts } from 'rolldown-plugin-dts';
 const project = fileURLToPath(new URL('..', import.meta.url));
 const dist = resolve(process.argv[2] ?? join(project, 'dist'));
 const emitted = join(project, '.build', `declarations-${process.pid}`);
-const ENTRIES = ['index', 'server', 'conformance', 'testing', 'duckdb'];
+const ENTRIES = ['index', 'embedding', 'server', 'conformance', 'testing', 'duckdb'];
 
 function emit() {
   const compiler = join(project, 'node_modules', 'typescript', 'bin', 'tsc');

@@ -2,9 +2,11 @@
  * Defines `DirspaceError`, the class of the errors that the library reports to its callers.
  * `isDirspaceError` tells whether a value is such an error, and whether it has one of the given
  * codes. `ERROR_KINDS` maps each code to the protocol's error number, an HTTP status and whether a
- * retry may succeed. Codes are stable across releases, messages are not. protocol/error-body.ts
- * converts errors to HTTP bodies.
+ * retry may succeed. Codes are stable across releases, messages are not. `isError` recognizes errors of
+ * any realm. protocol/error-body.ts converts errors to HTTP bodies.
  */
+
+import { types } from 'node:util';
 
 /** What is fixed for one kind of error. */
 export interface ErrorKind {
@@ -121,12 +123,20 @@ export function shortened(message: string): string {
   );
 }
 
+/**
+ * Whether a value is an Error, of this realm or of another: jest runs programs in a realm of their own,
+ * and what Node's modules throw is of the outer one.
+ */
+export function isError(value: unknown): value is Error {
+  return value instanceof Error || types.isNativeError(value);
+}
+
 /** Narrows to a DirspaceError, of one of `codes` where any are given. */
 export function isDirspaceError<Code extends ErrorCode>(
   error: unknown,
   ...codes: readonly Code[]
 ): error is DirspaceError & { readonly code: Code } {
-  if (!(error instanceof Error) || error.name !== 'DirspaceError') return false;
+  if (!isError(error) || error.name !== 'DirspaceError') return false;
   const { code } = error as DirspaceError;
   return codes.length === 0 || (codes as readonly string[]).includes(code);
 }

@@ -18,6 +18,8 @@ export {
   type ErrorKind,
   isDirspaceError,
 } from './errors.ts';
+/** All of these names as one object, for `import lancedb from`, which LanceDB's programs have. */
+export * as default from './index.ts';
 export type { LanceMode } from './lance-mode.ts';
 export * from './protocol-names.ts';
 export {

@@ -1,8 +1,8 @@
 /**
  * Bundles `program.mjs` with the packed package by esbuild, rollup, webpack and vite, and runs each
- * bundle where no package can be found; then runs README's example on other releases of Node, on Bun
- * and on Deno, each of which is skipped where it cannot be installed. Needs the registry. Ends with 1
- * if anything failed.
+ * bundle where no package can be found; runs the tests of `jest/` by releases of jest in CommonJS; then
+ * runs README's example on other releases of Node, on Bun and on Deno, each of which is skipped where
+ * it cannot be installed. Needs the registry. Ends with 1 if anything failed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -88,6 +88,12 @@ const RUNTIMES = {
   Deno: ['deno', join('.bin', 'deno'), ['run', '--allow-all']],
 };
 
+/** Packages beside each release of jest, whose tests are CommonJS, and TypeScript that becomes it. */
+const JESTS = {
+  'jest 29': ['jest@29', 'ts-jest@29', 'typescript@5.9', '@types/jest@29'],
+  'jest 30': ['jest@30', 'ts-jest@29', 'typescript@5.9', '@types/jest@30'],
+};
+
 let failures = 0;
 function tell(what, problem) {
   console.log(`${what}: ${problem === undefined ? 'ok' : `FAILED\n${problem}`}`);
@@ -140,6 +146,27 @@ try {
     } catch (error) {
       tell(name, error instanceof Error ? error.message : String(error));
     }
+  }
+
+  for (const [name, packages] of Object.entries(JESTS)) {
+    const home = mkdtempSync(join(folder, 'jest-'));
+    writeFileSync(
+      join(home, 'package.json'),
+      JSON.stringify({ private: true, jest: { transform: { '[.]ts$': 'ts-jest' } } }),
+    );
+    const compilerOptions = { module: 'commonjs', moduleResolution: 'node10', target: 'es2022' };
+    const options = { ...compilerOptions, esModuleInterop: true, strict: true };
+    writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions: options }));
+    npm(['install', ...QUIET, ...packages, join(folder, filename)], home);
+    cpSync(fileURLToPath(new URL('jest', import.meta.url)), home, { recursive: true });
+    const command = join(home, 'node_modules', 'jest', 'bin', 'jest.js');
+    const { status, stderr } = spawnSync(process.execPath, [command], {
+      cwd: home,
+      encoding: 'utf8',
+      timeout: RUN_MILLIS,
+    });
+    tell(name, status === 0 ? undefined : stderr);
+    rmSync(home, { recursive: true, force: true });
   }
 
   const { code, printed } = readmeExample();

@@ -5,7 +5,7 @@
  * end, what the cases created is removed as far as the target can.
  */
 import { type Env, systemEnv } from '../env.ts';
-import { isDirspaceError } from '../errors.ts';
+import { isDirspaceError, isError } from '../errors.ts';
 import type { OperationName } from '../protocol/index.ts';
 import { CASES, isNamed, titleOf } from './cases.ts';
 import { establish, isGone } from './establish.ts';
@@ -380,7 +380,7 @@ function verdictOf({ open }: ConformanceCase, error: unknown): Told {
 
 function describeError(error: unknown): string {
   if (!isDirspaceError(error) || error.details.unanswered) {
-    return error instanceof Error && isDirspaceError(error) ? error.message : String(error);
+    return isError(error) && isDirspaceError(error) ? error.message : String(error);
   }
   if (error.details.codeMissing) {
     return `status ${String(error.details.status)} without the "code" that ErrorResponse requires: ${error.message}`;

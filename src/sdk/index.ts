@@ -66,7 +66,30 @@ export {
   VectorColumnOptions,
   type VectorColumns,
 } from './convert/index.ts';
-export { type EmbeddingFunctionConfig, embedding } from './embedding/index.ts';
+export {
+  type CreateReturnType,
+  EmbeddingFunction,
+  type EmbeddingFunctionConfig,
+  type EmbeddingFunctionConstructor,
+  type EmbeddingFunctionCreate,
+  EmbeddingFunctionRegistry,
+  type EmbeddingMetadataEntry,
+  embedding,
+  type FieldOptions,
+  type FunctionField,
+  type FunctionOptions,
+  getRegistry,
+  LanceSchema,
+  type LanceSchemaFields,
+  OpenAIEmbeddingFunction,
+  type OpenAIOptions,
+  parseEmbeddingMetadata,
+  type QueryEmbedding,
+  type ResolvedEmbeddingFunctionConfig,
+  register,
+  TextEmbeddingFunction,
+  type Vectors,
+} from './embedding/index.ts';
 export {
   Exportable,
   type ExportOptions,

@@ -1,5 +1,5 @@
 /** A program of a user in CommonJS. */
-import { type Connection, connect, DirspaceError } from 'dirspace';
+import dirspace, { type Connection, connect, DirspaceError } from 'dirspace';
 
 import conformance = require('dirspace/conformance');
 
@@ -10,7 +10,14 @@ async function main(): Promise<void> {
   const table = await db.openTable<{ id: number }>('users');
   const [first] = await table.query().toArray();
   const id: number | undefined = first?.id;
-  console.log(id, createServer, conformance.runConformance, new DirspaceError('Internal', 'x'));
+  const same: typeof connect = dirspace.connect;
+  console.log(
+    id,
+    same,
+    createServer,
+    conformance.runConformance,
+    new DirspaceError('Internal', 'x'),
+  );
 }
 
 void main();

@@ -37,6 +37,7 @@ const ORDER = [
 const ENTRIES = [
   'index.ts',
   'protocol-names.ts',
+  'embedding.ts',
   'server.ts',
   'conformance.ts',
   'testing.ts',

@@ -1,6 +1,7 @@
 /** What package.json promises. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { VERSION } from '../../src/version.ts';
@@ -52,10 +53,8 @@ describe('package.json', () => {
     for (const file of documents) expect(existsSync(join(project, file))).toBe(true);
   });
 
-  test('exports types first, and itself', () => {
-    const { '.': main, './package.json': itself } = manifest.exports as Json;
-    expect(Object.keys(main as Json)).toEqual(['require', 'types', 'default']);
-    expect(itself).toBe('./package.json');
+  test('exports itself', () => {
+    expect((manifest.exports as Json)['./package.json']).toBe('./package.json');
   });
 });
 
@@ -125,18 +124,26 @@ describe('the build', () => {
     return [...known].map((path) => basename(path));
   };
   const runs = (script: string): string =>
-    execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: project,
+      encoding: 'utf8',
+    });
 
   test('has the files that package.json names', () => {
     const bin = member('bin').dirspace as string;
     expect(readFileSync(built(bin), 'utf8').split('\n')[0]).toBe('#!/usr/bin/env node');
     for (const entry of Object.values(manifest.exports as Json)) {
       if (typeof entry === 'string') continue;
-      const { require: common, default: main, types } = entry as Record<string, unknown>;
+      const { require: common, default: main, types, ...first } = entry as Record<string, unknown>;
       expect(existsSync(built(main as string))).toBe(true);
       const path = (main as string).replace(/\.js$/, '');
       expect(types).toBe(`${path}.d.ts`);
       expect(common).toEqual({ types: `${path}.d.cts`, default: `${path}.cjs` });
+      // What Node and bundlers take by `require` too, so it has to come before the other.
+      const order = ['module-sync', 'module', 'require', 'types', 'default'];
+      expect(Object.keys(entry as Json)).toEqual(order);
+      expect(Object.keys(common as Json)).toEqual(['types', 'default']);
+      expect(first).toEqual({ 'module-sync': { types, default: main }, module: main });
       for (const end of ['.d.ts', '.d.cts', '.cjs']) {
         expect(existsSync(built(`${path}${end}`))).toBe(true);
       }
@@ -147,6 +154,7 @@ describe('the build', () => {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const scripts = files.filter((file) => file.endsWith('.js'));
     expect(scripts.length).toBeLessThan(70);
+    expect(files.filter((file) => file.endsWith('.cjs')).length).toBeLessThan(40);
     for (const script of scripts) {
       const text = readFileSync(join(folder, script), 'utf8');
       // Comments of packages name types by `{import("./file")}`.
@@ -180,7 +188,7 @@ describe('the build', () => {
 
   test('is ASCII, which V8 keeps and parses as one byte a letter', () => {
     const scripts = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-      (file) => file.endsWith('.js') && !file.startsWith('ui'),
+      (file) => /\.c?js$/.test(file) && !file.startsWith('ui'),
     );
     expect(scripts.length).toBeGreaterThan(20);
     const wide = scripts.filter((file) =>
@@ -249,12 +257,12 @@ describe('the build', () => {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const declared = files.filter((file) => /\.d\.c?ts$/.test(file));
     expect(declared.filter((file) => !file.startsWith('types')).sort()).toEqual(
-      ['conformance', 'duckdb', 'index', 'server', 'testing'].flatMap((name) => [
+      ['conformance', 'duckdb', 'embedding', 'index', 'server', 'testing'].flatMap((name) => [
         `${name}.d.cts`,
         `${name}.d.ts`,
       ]),
     );
-    expect(declared.length).toBeLessThanOrEqual(18);
+    expect(declared.length).toBeLessThanOrEqual(28);
     const needed = new Set<string>();
     for (const file of declared) {
       const text = readFileSync(join(folder, file), 'utf8');
@@ -325,7 +333,6 @@ describe('the build', () => {
         "Columns",
         "Dialect",
         "Done",
-        "EmbeddingFunction",
         "Execute",
         "FilteredQuery",
         "Home",
@@ -378,14 +385,66 @@ describe('the build', () => {
       console.log(JSON.stringify([rows, refused instanceof DirspaceError]));
       await db.close();`);
     expect(JSON.parse(answer)).toEqual([[{ id: 2, text: 'b' }], true]);
-    const required = runs(`
-      const { connect } = createRequire(import.meta.url)(${JSON.stringify(built('dist/index.cjs'))});
-      import { createRequire } from 'node:module';
-      const { connect: imported } = await import(${JSON.stringify(built('dist/index.js'))});
-      console.log(connect === imported);`);
-    expect(required.trim()).toBe('true');
     const version = execFileSync(process.execPath, [built('dist/cli/main.js'), '--version']);
     expect(String(version).trim()).toBe(VERSION);
+  });
+
+  test('is one copy for `import` and `require`, which has all names as a default, too', () => {
+    const answer = runs(`
+      import { createRequire } from 'node:module';
+      import lancedb, * as all from 'dirspace';
+      import * as embedding from 'dirspace/embedding';
+      import 'dirspace/embedding/openai';
+      const required = createRequire(import.meta.url)('dirspace');
+      const { default: same, ...names } = all;
+      console.log(JSON.stringify([
+        required.connect === all.connect,
+        same === lancedb && Object.keys(names).every((name) => lancedb[name] === all[name]),
+        Object.keys(embedding).every((name) => embedding[name] === all.embedding[name]),
+        Object.keys(embedding).length === Object.keys(all.embedding).length,
+      ]));`);
+    expect(JSON.parse(answer)).toEqual([true, true, true, true]);
+  });
+
+  test('has CommonJS that needs no ES module', () => {
+    const folder = temporaryFolder();
+    const program = `
+      const { connect, Index } = require('dirspace');
+      const { fixture } = require('dirspace/testing');
+      (async () => {
+        const db = await connect(${JSON.stringify(folder)});
+        const table = await db.createTable('t', [{ id: 1, text: 'he runs' }]);
+        await table.createIndex('text', { config: Index.fts() });
+        const found = await table.search('running', 'fts').select(['id']).toArray();
+        await db.close();
+        const server = await fixture();
+        const { status } = await fetch(server.url + '/v1/namespace/$/table/list');
+        await server.close();
+        console.log(JSON.stringify([found.map(({ id }) => id), status]));
+      })();`;
+    // Without `require` of ES modules, Node knows no `module-sync`.
+    const flags = ['--no-experimental-require-module', '--no-warnings'];
+    const args = [...flags, '--input-type=commonjs', '-e', program];
+    const said = execFileSync(process.execPath, args, { cwd: project, encoding: 'utf8' });
+    expect(JSON.parse(said)).toEqual([[1], 200]);
+
+    const files = readdirSync(built(''), { recursive: true, encoding: 'utf8' });
+    const texts = files
+      .filter((file) => file.endsWith('.cjs'))
+      .map((file) => readFileSync(built(file), 'utf8'));
+    // Jest cannot import modules from CommonJS.
+    expect(texts.filter((text) => /(?<![\w$.])import\(/.test(text))).toEqual([]);
+    const required = texts.flatMap((text) =>
+      [...text.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, id = '']) => id),
+    );
+    const packages = new Set(
+      required
+        .filter((id) => !builtinModules.includes(id) && !/^\.|^node:/.test(id))
+        .map((id) => id.replace(/\/.*/, '')),
+    );
+    expect([...packages].sort()).toEqual(['apache-arrow', 'fast-glob', 'snowball-stemmers']);
+    const licences = readFileSync(built('LICENCES.txt'), 'utf8');
+    for (const name of ['chokidar', 'readdirp', 'jose']) expect(licences).toContain(`${name} `);
   });
 
   test('its maps name the lines of the source', () => {

@@ -57,6 +57,7 @@ test('what the package exports', () => {
       "checkProperties",
       "connect",
       "connectNamespace",
+      "default",
       "embedding",
       "formatId",
       "fromCsv",
@@ -117,7 +118,7 @@ function exportsOf(file: string): Map<string, boolean> {
   return found;
 }
 
-test.each(['index.ts', 'server.ts', 'conformance.ts', 'testing.ts', 'duckdb.ts'])(
+test.each(['index.ts', 'server.ts', 'conformance.ts', 'testing.ts', 'duckdb.ts', 'embedding.ts'])(
   'everything that %s exports says what it is',
   (entry) => {
     const found = exportsOf(join(SOURCES, entry));

@@ -115,7 +115,7 @@ test('the API reference has every entry of the package', () => {
   const read = (path: string): Record<string, unknown> =>
     JSON.parse(readFileSync(join(project, path), 'utf8'));
   const entries = Object.keys(read('package.json').exports as object)
-    .filter((entry) => entry !== './package.json')
+    .filter((entry) => entry !== './package.json' && entry !== './embedding/openai')
     .map((entry) => `../../src/${entry === '.' ? 'index' : entry.slice(2)}.ts`);
   expect(read('scripts/api-docs/typedoc.json').entryPoints).toEqual(entries);
 });

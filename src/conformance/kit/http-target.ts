@@ -9,7 +9,7 @@
 
 import { addressOf, clientSettings } from '../../client/index.ts';
 import { type Env, systemEnv } from '../../env.ts';
-import { DirspaceError } from '../../errors.ts';
+import { DirspaceError, isError } from '../../errors.ts';
 import { encodeIpcStream, openArrowBody } from '../../ipc/index.ts';
 import {
   ARROW_FILE_TYPE,
@@ -93,7 +93,7 @@ export function httpTarget(server: ServerTarget, env: Env = systemEnv): Target {
         const late = isTimeout(cause);
         const why = late
           ? `none within ${timeoutMs} ms`
-          : cause instanceof Error
+          : isError(cause)
             ? causeOf(cause)
             : String(cause);
         record({ operation, request, answer: `no answer: ${why}` });
@@ -148,8 +148,8 @@ export function httpTarget(server: ServerTarget, env: Env = systemEnv): Target {
 }
 
 const isTimeout = (error: unknown): boolean =>
-  error instanceof Error &&
-  (error.name === 'TimeoutError' || (error.cause instanceof Error && isTimeout(error.cause)));
+  isError(error) &&
+  (error.name === 'TimeoutError' || (isError(error.cause) && isTimeout(error.cause)));
 
 async function answerOf(
   operation: OperationName,
@@ -234,7 +234,7 @@ function describeAnswer({ status, type, bytes, json }: RawAnswer): string {
 
 /** The failure that a fetch wraps says more than its own. */
 function causeOf({ message, cause }: Error): string {
-  return cause instanceof Error && cause.message !== '' ? cause.message : message;
+  return isError(cause) && cause.message !== '' ? cause.message : message;
 }
 
 function jsonOf(bytes: Uint8Array): unknown {

@@ -5,7 +5,7 @@
  * `same` and `fails` are here too, and `pagesOf`, which reads a list page by page.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
-import { ERROR_KINDS, type ErrorCode, isDirspaceError } from '../../errors.ts';
+import { ERROR_KINDS, type ErrorCode, isDirspaceError, isError } from '../../errors.ts';
 import { mediaType, type OperationName, type RequestOf } from '../../protocol/index.ts';
 import { type Exchange, shown } from './exchange.ts';
 import { countOf, rows } from './rows.ts';
@@ -104,7 +104,7 @@ export class Kit {
       return answer;
     } catch (error) {
       if (operation === this.#subject || error instanceof Undecided) throw error;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = isError(error) ? error.message : String(error);
       throw new Undecided('not decidable', `${operation}, which the check needs, failed: ${why}`);
     }
   }
@@ -222,7 +222,7 @@ export class Kit {
     } catch (error) {
       if (error instanceof Undecided) throw error;
       if (isDirspaceError(error) && error.code.endsWith('NotFound')) return false;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = isError(error) ? error.message : String(error);
       throw new Undecided('not decidable', `${operation}, which the check needs, failed: ${why}`);
     }
   }

@@ -4,6 +4,7 @@
  * and no message shows them or the query. A Parquet file, by the ending of its name, is read by
  * ranges if the server announces them. An answer without the file throws InvalidInput.
  */
+import { isError } from '../../errors.ts';
 import type { FileBytes } from '../../ipc/index.ts';
 import { fileOf } from '../../local-path.ts';
 import type { ByteSource } from './byte-source.ts';
@@ -46,7 +47,7 @@ export async function urlSource(address: string, signal?: AbortSignal): Promise<
     fetch(url, { headers: { ...credentials, ...headers }, ...(signal && { signal }) }).catch(
       (cause: Error) => {
         if (signal?.aborted === true) throw cause;
-        const why = cause.cause instanceof Error ? cause.cause.message : cause.message;
+        const why = isError(cause.cause) ? cause.cause.message : cause.message;
         throw fileProblem(`${name} cannot be fetched: ${why}.`, { file: name }, cause);
       },
     );

@@ -7,4 +7,4 @@
 export { queryVector, toEmbeddedStream } from './embed-rows.ts';
 /** Embedding functions: what LanceDB's SDK has as `@lancedb/lancedb/embedding`. */
 export * as embedding from './public.ts';
-export type { EmbeddingFunctionConfig } from './registry.ts';
+export * from './public.ts';

@@ -6,7 +6,7 @@
  */
 import type { Fetch } from '../../client/index.ts';
 import { systemEnv } from '../../env.ts';
-import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError, isError } from '../../errors.ts';
 
 /** Gives the headers of each request. */
 export abstract class HeaderProvider {
@@ -112,7 +112,7 @@ async function headersOf(source: HeaderSource): Promise<Record<string, string>> 
     return (await (typeof source === 'function' ? source() : source.getHeaders())) ?? {};
   } catch (cause) {
     if (isDirspaceError(cause, 'Unauthenticated')) throw cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = isError(cause) ? cause.message : String(cause);
     throw new DirspaceError(
       'Unauthenticated',
       `The header provider failed, and nothing was sent: ${why}`,

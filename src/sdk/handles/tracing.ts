@@ -7,7 +7,7 @@
  */
 import type { RecordBatch, RecordBatchStream } from '../../arrow/index.ts';
 import { type Env, elapsed } from '../../env.ts';
-import { isDirspaceError } from '../../errors.ts';
+import { isDirspaceError, isError } from '../../errors.ts';
 import {
   type AnyOperation,
   type CallOptions,
@@ -229,7 +229,7 @@ function quietly(tell: () => unknown): void {
 let hasWarned = false;
 
 const asError = (failure: unknown): Error =>
-  failure instanceof Error ? failure : new Error(String(failure));
+  isError(failure) ? failure : new Error(String(failure));
 
 const nameOf = (failure: unknown): string =>
   isDirspaceError(failure) ? failure.code : asError(failure).name;

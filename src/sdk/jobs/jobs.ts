@@ -14,7 +14,7 @@ import {
   Utf8,
   vectorFromArray,
 } from '../../arrow/index.ts';
-import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError, isError } from '../../errors.ts';
 import { checkOptionNames } from '../handles/index.ts';
 
 /** `running` until it ends in one of the others. */
@@ -233,5 +233,4 @@ const EVENTS = new Schema([
   new Field('message', new Utf8(), true),
 ]);
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
+const messageOf = (error: unknown): string => (isError(error) ? error.message : String(error));

@@ -3,8 +3,10 @@
  * program: after each record batch, and once when the write is done. An error of that function does
  * not end the write; the first one of a write is emitted as a warning of the process.
  */
+
 import { batchBytes, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import type { Env } from '../../env.ts';
+import { isError } from '../../errors.ts';
 
 /** How far a write has got. */
 export interface WriteProgress {
@@ -64,7 +66,7 @@ export async function withProgress<Answer>(
 }
 
 function warn(error: unknown): void {
-  const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const what = isError(error) ? (error.stack ?? error.message) : String(error);
   process.emitWarning(`The progress function of a write threw, and the write goes on: ${what}`, {
     type: 'DirspaceWarning',
     code: 'DIRSPACE_PROGRESS',

@@ -4,7 +4,7 @@
  * otherwise info. A client that left is info too, unless its response had broken off.
  */
 import type { Env } from '../../env.ts';
-import { isDirspaceError } from '../../errors.ts';
+import { isDirspaceError, isError } from '../../errors.ts';
 import { ClientGone, type RequestState } from '../http/index.ts';
 import type { LogLevel } from '../settings/index.ts';
 
@@ -51,7 +51,7 @@ function levelOf(status: number, gone: boolean): LogLevel {
 
 /** What keeps the server from doing its work, such as a full disk, is for its operator to know. */
 function hasCause(failure: unknown): boolean {
-  return failure instanceof Error && failure.cause !== undefined;
+  return isError(failure) && failure.cause !== undefined;
 }
 
 function codeOf(failure: unknown): string | undefined {

@@ -3,7 +3,7 @@
  * secrets of one request from its lines: the texts of four characters and more that are passed to
  * `hide`, and texts under names such as `token`. A logger that throws does not fail the request.
  */
-import { isDirspaceError } from '../../errors.ts';
+import { isDirspaceError, isError } from '../../errors.ts';
 
 /** Members of one line; those named like secrets are redacted. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -65,7 +65,7 @@ export class RequestLog {
 
   #redact(value: unknown, name: string): unknown {
     if (typeof value === 'string') return SECRET_NAME.test(name) ? REDACTED : this.#text(value);
-    if (value instanceof Error) return this.#error(value, 0);
+    if (isError(value)) return this.#error(value, 0);
     if (Array.isArray(value)) return value.map((item) => this.#redact(item, name));
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
@@ -80,7 +80,7 @@ export class RequestLog {
       message: this.#text(error.message),
       ...(isDirspaceError(error) ? { code: error.code } : {}),
       ...(error.stack === undefined ? {} : { stack: this.#text(error.stack) }),
-      ...(cause instanceof Error && depth < 4 ? { cause: this.#error(cause, depth + 1) } : {}),
+      ...(isError(cause) && depth < 4 ? { cause: this.#error(cause, depth + 1) } : {}),
     };
   }
 

@@ -7,7 +7,7 @@
  * InvalidInput, unless it is one of this package.
  */
 import { DataType, describeType } from '../../arrow/index.ts';
-import { DirspaceError, isDirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError, isError } from '../../errors.ts';
 import {
   elementType,
   familyOf,
@@ -119,7 +119,7 @@ function called(
     return compute(...args);
   } catch (error) {
     if (isDirspaceError(error)) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = isError(error) ? error.message : String(error);
     throw new DirspaceError('InvalidInput', `The registered function ${name} failed: ${why}`, {
       cause: error,
       details: { function: name },

@@ -5,7 +5,7 @@
  * are opened without following a link.
  */
 
-import { DirspaceError } from '../../errors.ts';
+import { DirspaceError, isError } from '../../errors.ts';
 
 /** What `stat` tells of a file: memfs and `node:fs` tell more. */
 export interface FileStat {
@@ -183,7 +183,7 @@ export function openFlags(fs: FileSystem): OpenFlags {
 
 /** The errno name of a failed call, or undefined for anything that is not one. */
 export function errnoOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
+  if (!isError(error)) return undefined;
   const { code } = error as SystemError;
   return typeof code === 'string' ? code : undefined;
 }

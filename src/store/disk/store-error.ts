@@ -4,7 +4,7 @@
  * cause. System codes that are not listed here become Internal. Other functions build errors for
  * common failures, such as `missingFolder`, or recognise them, such as `isFailedFlush`.
  */
-import { DirspaceError, type ErrorCode } from '../../errors.ts';
+import { DirspaceError, type ErrorCode, isError } from '../../errors.ts';
 import { errnoOf } from './file-system.ts';
 
 const CODES: ReadonlyMap<string, readonly [ErrorCode, string]> = new Map(
@@ -42,7 +42,7 @@ export function storeError(error: unknown, action: string, path: string): unknow
 
 /** Something the file system said, in its own words or in ours. */
 export function isSystemFailure(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!isError(error)) return false;
   if (error.name !== 'DirspaceError') return errnoOf(error) !== undefined;
   return (error as DirspaceError).details.errno !== undefined;
 }
@@ -65,7 +65,7 @@ export function missingFolder(folder: string, cause?: unknown): DirspaceError {
 
 export function isMissingFolder(error: unknown): error is DirspaceError {
   return (
-    error instanceof Error &&
+    isError(error) &&
     error.name === 'DirspaceError' &&
     (error as DirspaceError).details.missingFolder === true
   );
@@ -86,7 +86,7 @@ export function outcomeUnknown(path: string, cause: unknown, begun: boolean): Di
 
 /** True for an error that no later flush can make good. */
 export const isFailedFlush = (error: unknown): error is DirspaceError =>
-  error instanceof Error &&
+  isError(error) &&
   error.name === 'DirspaceError' &&
   (error as DirspaceError).details.flushFailed === true;
 
