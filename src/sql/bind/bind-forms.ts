@@ -2,7 +2,8 @@
  * `SPECIAL` maps names of functions to the code that binds their calls, for functions without a
  * fixed signature: either their types depend on each other, or an argument must be a constant.
  * Examples are coalesce, nullif, greatest, concat and arrow_cast. Some of this code is in
- * bind-fields.ts, bind-times.ts, bind-formats.ts and bind-lists.ts. Arguments that do not fit throw
+ * bind-fields.ts, bind-times.ts, bind-buckets.ts, bind-formats.ts, bind-lists.ts and
+ * bind-summaries.ts. Arguments that do not fit throw
  * InvalidInput.
  */
 
@@ -36,6 +37,7 @@ import {
 } from '../typed/index.ts';
 import { argument, call } from './bind-arguments.ts';
 import { bindArithmetic } from './bind-arithmetic.ts';
+import { bindDateBin, bindTimeBucket } from './bind-buckets.ts';
 import { bindCompare } from './bind-compare.ts';
 import { FIELDS_OF_TIMES } from './bind-fields.ts';
 import { bindRead, bindTypeOf, bindWritten } from './bind-formats.ts';
@@ -46,6 +48,7 @@ import {
   bindOrdered,
   bindSlice,
 } from './bind-lists.ts';
+import { SUMMARIES_OF_LISTS } from './bind-summaries.ts';
 import { TIME_FUNCTIONS } from './bind-times.ts';
 
 export const SPECIAL: Readonly<
@@ -58,12 +61,15 @@ export const SPECIAL: Readonly<
   mod: bindModulo,
   ...FIELDS_OF_TIMES,
   ...TIME_FUNCTIONS,
+  time_bucket: bindTimeBucket,
+  date_bin: bindDateBin,
   concat: bindConcat,
   concat_ws: bindConcatBy,
   if: bindIf,
   log: bindLog,
   pi: bindPi,
   '||': bindJoin,
+  ...SUMMARIES_OF_LISTS,
   array_has: bindArrayHas,
   array_position: bindArrayPosition,
   list_sort: bindOrdered('list_sort'),

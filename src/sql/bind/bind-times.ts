@@ -48,7 +48,7 @@ type Binding = (args: readonly Bound[], at: number | undefined) => Bound;
 const MICROS = new Timestamp(TimeUnit.MICROSECOND, null);
 
 /** A date or timestamp; a text literal is read as a timestamp. */
-function dateArgument(name: string, arg: Bound | undefined, at: number | undefined): Bound {
+export function dateArgument(name: string, arg: Bound | undefined, at: number | undefined): Bound {
   if (arg === undefined) return refuse(at, `${name} takes a date or a timestamp`);
   if (arg.kind === 'literal' && arg.loose === 'string') return coerce(arg, MICROS);
   const family = familyOf(arg.type);

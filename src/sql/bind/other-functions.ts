@@ -6,7 +6,7 @@
 
 const OTHERS: Readonly<Record<string, string>> = {
   ...entries('array_agg(x)', ['collect_list', 'collect_set', 'group_array']),
-  ...entries("string_agg(x, ',')", ['group_concat', 'listagg', 'array_to_string']),
+  ...entries("string_agg(x, ',')", ['group_concat', 'listagg']),
   ...entries('count(*) FILTER (WHERE ..)', ['count_if', 'countif']),
   ...entries('sum(x) FILTER (WHERE ..)', ['sum_if', 'sumif']),
   ...entries('stddev(x)', ['std']),

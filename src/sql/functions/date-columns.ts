@@ -1,7 +1,7 @@
 /**
  * Computes date functions over whole columns of dates, or of timestamps without a time zone:
  * `fieldOfColumn` extracts fields, `numberedColumn` numbers units such as months, `truncatedColumn`
- * truncates, and `movedColumn` adds intervals. Results of up to 4,096 days are kept,
+ * truncates, `bucketedColumn` finds starts of buckets, and `movedColumn` adds intervals. Results of up to 4,096 days are kept,
  * because many rows fall on the same day. For other columns, and for values or results that a
  * double does not hold exactly, they return null; the callers then compute value by value.
  * `timesOf` and `dayOf` are for time-texts.ts, which writes texts in the same manner.
@@ -12,6 +12,7 @@ import {
   asSafeNumbers,
   type Column,
   familyOf,
+  isWide,
   type NumberArray,
   type NumberColumn,
   nanosPerUnit,
@@ -159,6 +160,31 @@ export function truncatedColumn(
   if (!isSafe(out) || (perDay === 1 && out.some((day) => day < -(2 ** 31)))) return null;
   return numbers(type, times, out);
 }
+
+/** The starts of buckets of `width` units of the type, one of which begins at `origin`. */
+export function bucketedColumn(
+  column: Column | undefined,
+  type: DataType,
+  width: bigint,
+  origin: bigint,
+): Column | null {
+  const times = timesOf(column, type);
+  // Twice the width has to be exact as well.
+  if (times === null || width > WIDEST_BUCKET) return null;
+  const { values } = times;
+  const step = Number(width);
+  const first = Number(((origin % width) + width) % width);
+  const out = new Float64Array(values.length);
+  for (let i = 0; i < out.length; i++) {
+    const value = values[i] as number;
+    const past = ((value % step) - first + 2 * step) % step;
+    out[i] = value - past;
+  }
+  if (!isSafe(out) || (!isWide(type) && out.some((day) => day < -(2 ** 31)))) return null;
+  return numbers(type, times, out);
+}
+
+const WIDEST_BUCKET = 1n << 50n;
 
 /** Moved by `movedDay` for months (null for none), then by `days` and `nanos`. */
 export function movedColumn(

@@ -15,6 +15,7 @@ export {
 export { DIGEST_FUNCTIONS } from './digests.ts';
 export { levenshtein } from './distances.ts';
 export { moveDate, moveInstant, moveTimestamp, negateInterval, sumIntervals } from './intervals.ts';
+export { LIST_SUMMARIES } from './list-summaries.ts';
 export { LIST_FUNCTIONS, quantified } from './lists.ts';
 export { EXTREME_FUNCTIONS, NUMBER_FUNCTIONS } from './numbers.ts';
 export { compileRegexp, REGEXP_FUNCTIONS } from './regexp.ts';
@@ -29,6 +30,7 @@ export {
 } from './registered.ts';
 export { STRING_FUNCTIONS } from './strings.ts';
 export { TEXT_PART_FUNCTIONS, textSlice } from './text-parts.ts';
+export { type BucketWidth, bucketStart } from './time-buckets.ts';
 export { readBy, writtenBy } from './time-formats.ts';
 export {
   DIFFERENCES,
