@@ -9,7 +9,7 @@ import { DirspaceError } from '../errors.ts';
 import type { ManifestView, ViewSource } from '../format/index.ts';
 import { schemaToJson } from '../protocol/index.ts';
 import { assignFieldIds } from './fields/index.ts';
-import { structOrder } from './lance/index.ts';
+import { orderOfNewRows, structOrder } from './lance/index.ts';
 import { isSame, isUnchanged, onlyGrew } from './source-growth.ts';
 import {
   announced,
@@ -149,7 +149,10 @@ async function written(
     tree,
     {
       lance: writesLance(engine, base),
-      structs: known === undefined ? 'kept' : await structOrder(engine, base, 'kept'),
+      structs:
+        known === undefined
+          ? orderOfNewRows(base.manifest.lanceWrites === true)
+          : await structOrder(engine, base, 'kept'),
       compression: await compressionOf(engine, branch, base.manifest),
       signal,
     },

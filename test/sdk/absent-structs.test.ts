@@ -222,3 +222,36 @@ test('a table that was not written for Lance opens after optimize', async () => 
   ]);
   expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
 });
+
+test('rows of many changes are put together by kind in a table that clients of Lance write', async () => {
+  const db = await connect('/c', { fs: memoryFs(), lance: 'write' });
+  const opening = async (name: string) =>
+    (await db.namespace.describeTable({ id: [name], load_detailed_metadata: true })).lance;
+  const byKind = (rows: ReturnType<typeof mixed>) => {
+    const isLacking = ({ point }: (typeof rows)[number]) => point === undefined;
+    const kinds = [rows.filter(isLacking), rows.filter((row) => !isLacking(row))];
+    return expected((rows[0] && isLacking(rows[0]) ? kinds : kinds.reverse()).flat());
+  };
+  const many = mixed(1, 21, 2);
+  const table = await db.createTable('t', many);
+  const points = async () =>
+    (await table.query().toArray()).map(({ id, point }) => [id, point && { ...point }]);
+  expect(await points()).toEqual(byKind(many));
+  expect((await table.files()).fragments).toHaveLength(2);
+  expect(await opening('t')).toEqual({ opens: true });
+  // Few changes stay in their order.
+  const few = mixed(30, 8, 2);
+  await table.add(few);
+  expect(await points()).toEqual([...byKind(many), ...expected(few)]);
+  // From the batch on with which they are too many.
+  const batches = [...few, ...many].map(({ id, ...row }) => {
+    const point = vectorFromArray(['point' in row ? row.point : null], POINT);
+    return new Table({ id: ids(id), point }).batches[0] as never;
+  });
+  await table.add(batches, { mode: 'overwrite' });
+  expect(await points()).toEqual([...expected(few), ...byKind(many)]);
+  expect(await opening('t')).toEqual({ opens: true });
+  await table.optimize();
+  expect(await opening('t')).toEqual({ opens: true });
+  expect((await db.namespace.verify?.({}))?.problems).toEqual([]);
+});

@@ -46,6 +46,7 @@ export {
 export { lanceFieldsOf, lanceProblem } from './lance-view.ts';
 export {
   isOpenForLance,
+  orderOfNewRows,
   type StructOrder,
   structOrder,
   structRuns,

@@ -3,9 +3,10 @@
  * Lance 2.0 has no form for a null struct, but reads a column that no file holds as null: each run
  * becomes a fragment without these columns. Rows keep their order, or those of a batch that lack
  * the same structs are put together where any order will do. From the first batch on with which the
- * order makes more than eight runs, or that alone has more than eight kinds of rows, the rest comes
- * as one run with all columns: if it has null structs, it closes the table for Lance. `structOrder`
- * says how rows are cut that are added to a table.
+ * order makes more than eight runs, the rest is put together so in a table that Lance's clients
+ * write, and elsewhere comes as one run with all columns, as does a batch with more than eight kinds
+ * of rows and the rest behind it: null structs there close the table for Lance. `structOrder` and
+ * `orderOfNewRows` say how rows are cut.
  */
 import {
   type BatchLimits,
@@ -29,8 +30,11 @@ import { type IdentifiedField, listFieldIds } from '../fields/index.ts';
 import { type Engine, lanceModeOf, type Snapshot } from '../versions/index.ts';
 import { lanceFieldsOf } from './lance-view.ts';
 
-/** Whether rows stay in the order in which they come; with 'one' they do, and make one run at most. */
-export type StructOrder = 'kept' | 'any' | 'one';
+/**
+ * Whether rows stay in the order in which they come; with 'one' they do, and make one run at most,
+ * and with 'mostly' they do as long as that does not close the table.
+ */
+export type StructOrder = 'kept' | 'any' | 'one' | 'mostly';
 
 /** Runs beyond which rows are not cut any more. */
 const MOST_RUNS = 8;
@@ -90,8 +94,9 @@ export async function structOrder(
   if (!isOpenForLance(base)) return undefined;
   const { branch, manifest } = base;
   const { fragments } = manifest.totals;
-  if (fragments < MOST_FRAGMENTS) return order;
-  if (followsByPath(await lanceModeOf(engine, branch, manifest))) return order;
+  const wanted = order === 'kept' ? orderOfNewRows(manifest.lanceWrites === true) : order;
+  if (fragments < MOST_FRAGMENTS) return wanted;
+  if (followsByPath(await lanceModeOf(engine, branch, manifest))) return wanted;
   return fragments < MOST_FRAGMENTS_OF_RUNS ? 'one' : undefined;
 }
 
@@ -101,6 +106,10 @@ export interface CutOptions {
   readonly limits: BatchLimits;
   readonly pause: Pause;
 }
+
+/** The order of rows that are all of a version: a table that closed would refuse Lance's writers. */
+export const orderOfNewRows = (isWrittenByLance: boolean): 'kept' | 'mostly' =>
+  isWrittenByLance ? 'mostly' : 'kept';
 
 /** Each run is read to its end before the next one is asked for. */
 export async function* structRuns(
@@ -166,17 +175,25 @@ interface Cut {
 async function* piecesOf(
   stream: RecordBatchStream,
   structs: readonly number[],
-  { order, limits, pause }: CutOptions,
+  options: CutOptions,
 ): AsyncGenerator<Piece> {
+  const { order, limits, pause } = options;
   const most = order === 'one' ? 1 : MOST_RUNS;
   let last: number | undefined;
   let runs = 0;
   const batches = order === 'any' ? joined(stream, structs, limits, pause) : stream;
-  for await (const batch of batches) {
+  const iterator = batches[Symbol.asyncIterator]();
+  for await (const batch of { [Symbol.asyncIterator]: () => iterator }) {
     if (batch.numRows === 0) continue;
     const cuts = last === UNCUT ? undefined : cut(batch, structs, order, last);
     if (cuts !== undefined) runs += cuts.length - (cuts[0]?.absent === last ? 1 : 0);
-    if (cuts === undefined || (order !== 'any' && runs > most)) {
+    const isInOrder = cuts !== undefined && (order === 'any' || runs <= most);
+    if (!isInOrder && order === 'mostly') {
+      const rest = recordBatchStream(stream.schema, following(batch, iterator));
+      yield* piecesOf(rest, structs, { ...options, order: 'any' });
+      return;
+    }
+    if (!isInOrder) {
       last = UNCUT;
       yield { absent: UNCUT, batch };
       continue;
@@ -189,6 +206,16 @@ async function* piecesOf(
   }
 }
 
+/** The batch, and those that an iterator gives after it. */
+async function* following(
+  batch: RecordBatch,
+  iterator: AsyncIterator<RecordBatch>,
+): AsyncGenerator<RecordBatch> {
+  yield batch;
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next())
+    yield next.value;
+}
+
 /** From the first null struct on, small batches are put together before they are cut. */
 async function* joined(
   stream: RecordBatchStream,
@@ -197,16 +224,11 @@ async function* joined(
   pause: Pause,
 ): AsyncGenerator<RecordBatch> {
   const batches = stream[Symbol.asyncIterator]();
-  const from = async function* (first: RecordBatch): AsyncGenerator<RecordBatch> {
-    yield first;
-    for (let next = await batches.next(); next.done !== true; next = await batches.next())
-      yield next.value;
-  };
   try {
     for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
       const columns = columnsOf(next.value);
       if (structs.some((at) => (columns[at] as Data).nullCount > 0)) {
-        yield* rebatch(from(next.value), stream.schema, limits, pause);
+        yield* rebatch(following(next.value, batches), stream.schema, limits, pause);
         return;
       }
       yield next.value;

@@ -24,7 +24,7 @@ import {
   listFieldIds,
   withoutValues,
 } from '../fields/index.ts';
-import { structOrder } from '../lance/index.ts';
+import { orderOfNewRows, structOrder } from '../lance/index.ts';
 import { scan } from '../read/index.ts';
 import {
   announced,
@@ -193,7 +193,7 @@ async function replaceRows(
   const rows = withoutValues(stream, tree);
   const written = await writeFragments(engine, branch.tableFolder, rows, tree, {
     lance: options.lance ?? writesLance(engine, base),
-    structs: 'kept',
+    structs: orderOfNewRows(base?.manifest.lanceWrites === true),
     compression: options.compression ?? (await compressionOf(engine, branch, base?.manifest)),
     signal: options.signal,
   });

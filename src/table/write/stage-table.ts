@@ -20,6 +20,7 @@ import {
 } from '../../format/index.ts';
 import { followsByPath, lanceProperty, modeOfNewTable } from '../../lance-mode.ts';
 import { assignFieldIds, checkDeclared, withoutValues } from '../fields/index.ts';
+import { orderOfNewRows } from '../lance/index.ts';
 import {
   type Engine,
   mainBranch,
@@ -82,7 +83,7 @@ export async function stageTable(
     await checkDeclared(stream.schema, tree);
     const written = await writeFragments(engine, folder, withoutValues(stream, tree), tree, {
       lance: lance ?? engine.lance !== 'off',
-      structs: 'kept',
+      structs: orderOfNewRows(mode === 'write'),
       compression: compressionProperty(record.properties) ?? DEFAULT_COMPRESSION,
       signal: options.signal,
     });
