@@ -37,6 +37,8 @@ const MODULES_ALONE = {
 const CATALOG = { name: 'catalog', test: /src\/directory\/directory-namespace\.ts$|src\/store\// };
 /** What opens and reads tables, and is loaded for the first operation that does. */
 const READS = { name: 'reads', test: /src\/directory\/read-handlers\.ts$/ };
+/** What sorts and searches the rows of a query, loaded for the first that asks for it. */
+const RANKS = { name: 'ranks', test: /src\/table\/query\/index\.ts$/ };
 /** What changes and maintains tables and runs SELECT statements, loaded for the first that does. */
 const ENGINE = {
   name: 'engine',
@@ -58,6 +60,7 @@ const GROUPS = inOrder([
   },
   CATALOG,
   READS,
+  RANKS,
   ENGINE,
 ]);
 
@@ -73,6 +76,7 @@ const SHARED = inOrder([
   { name: 'language', test: /src\/sql\/register\.ts$/ },
   CATALOG,
   READS,
+  RANKS,
   ENGINE,
 ]);
 

@@ -34,17 +34,15 @@ export {
   profileTable,
 } from './profile/index.ts';
 export {
-  analyzeQuery,
-  explainQuery,
   hasOrder,
   markChanges,
   type OrderKey,
   type QueryRequest,
-  query,
   RowSorter,
 } from './query/index.ts';
 export { countWhere, prepareReads, readBlobs, requestMemory, take } from './read/index.ts';
 export type { ViewRefreshed } from './refresh-view.ts';
+export { analyzeQuery, explainQuery, query } from './run-query.ts';
 export type { StagedVersion } from './staged/index.ts';
 export { openTable, type SideBranch, type StoredTable } from './stored-table.ts';
 export {

@@ -19,7 +19,7 @@ import { DirspaceError } from '../errors.ts';
 import { liveRows, type ManifestView } from '../format/index.ts';
 import { compileExpression, compilePredicate } from '../sql/index.ts';
 import { plainMetadata } from './fields/index.ts';
-import { query } from './query/index.ts';
+import { query } from './run-query.ts';
 import { type Engine, Snapshot } from './versions/index.ts';
 
 export interface ViewQuery {

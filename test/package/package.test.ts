@@ -253,6 +253,38 @@ describe('the build', () => {
     }
   });
 
+  test('scans without what sorts and searches, and sorts without what changes tables', () => {
+    const root = temporaryFolder();
+    const connect = `const { connect } = await import(${JSON.stringify(built('dist/index.js'))});
+      const db = await connect(${JSON.stringify(root)});`;
+    runs(`${connect}
+      await db.createTable('t', [{ id: 1, text: 'a pear' }, { id: 2, text: 'b' }]);
+      await db.close();`);
+    // The loader's own thread says which chunks are loaded, before each is.
+    const hooks = `import { writeSync } from 'node:fs';
+      export const load = (url, context, next) => {
+        if (url.includes('/chunks/')) writeSync(1, url.split('/').pop() + ' ');
+        return next(url, context);
+      };`;
+    const loaded = runs(`import { register } from 'node:module';
+      import { writeSync } from 'node:fs';
+      register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)});
+      ${connect}
+      const table = await db.openTable('t');
+      const rows = await table.query().where('id > 1').limit(1).toArray();
+      writeSync(1, 'scanned ' + rows.length + ' ');
+      const [{ id }] = await table.query().orderBy({ columnName: 'id', ascending: false }).toArray();
+      const [found] = await table.query().fullTextSearch('pear', { columns: ['text'] }).toArray();
+      writeSync(1, 'ranked ' + id + found.id);
+      await db.close();`);
+    const [before, after = ''] = loaded.split('scanned 1 ');
+    expect(before).toContain('reads.js');
+    expect(before).not.toMatch(/ranks|engine/);
+    expect(after).toContain('ranks.js');
+    expect(after).not.toContain('engine');
+    expect(after).toContain('ranked 21');
+  });
+
   test('has a file of declarations for each entry, which need apache-arrow and Node only', () => {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const declared = files.filter((file) => /\.d\.c?ts$/.test(file));

@@ -6,7 +6,8 @@
  */
 import type { Field, RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import type { FullTextQuery } from '../../search/index.ts';
+import type { QueryText } from '../../protocol/index.ts';
+import { type FullTextQuery, textQuery } from '../../search/index.ts';
 import { ScanCounters } from '../fragments/index.ts';
 import { planScan, type ScanRequest, scan } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
@@ -33,7 +34,7 @@ export interface QueryRequest extends ScanRequest {
   /** Whether a search leaves out rows that its index does not cover. */
   readonly fast?: boolean | undefined;
   /** Ranked by how well texts match; whether before or after the filter is said by `search`. */
-  readonly text?: FullTextQuery | undefined;
+  readonly text?: QueryText | undefined;
 }
 
 /** A search by vectors or texts, or neither, and keys to order by. */
@@ -130,8 +131,9 @@ export async function analyzeQuery(
 
 /** @throws InvalidInput, TableColumnNotFound */
 function partsOf(snapshot: Snapshot, request: QueryRequest): Parts {
-  const { orderBy = [], search, text, fast: isFast = false, ...wanted } = request;
-  if (text !== undefined) {
+  const { orderBy = [], search, text: words, fast: isFast = false, ...wanted } = request;
+  if (words !== undefined) {
+    const text = textQuery(words);
     if (search !== undefined && search.vectors.length > 0) {
       throw new DirspaceError(
         'InvalidInput',

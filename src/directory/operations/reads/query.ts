@@ -21,7 +21,6 @@ import {
   type QueryTableRequest,
   type TakeRowsRequest,
 } from '../../../protocol/index.ts';
-import { textQuery } from '../../../search/index.ts';
 import {
   analyzeQuery,
   countWhere,
@@ -132,7 +131,7 @@ function queryRequest(request: QueryTableRequest, options: CallOptions): QueryRe
     signal: options.signal,
     orderBy: orderKeys(request),
     fast: request.fast_search,
-    text: request.full_text_query && textQuery(request.full_text_query),
+    text: request.full_text_query,
     search: {
       vectors: queryVectors(request),
       vectorColumn: request.vector_column,
