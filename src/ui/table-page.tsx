@@ -1,7 +1,7 @@
 /**
  * `TablePage` opens a table at the version and branch that the address names, and shows its views
  * as tabs. The tabs share the version, the branch and the filter. A table that is only declared has
- * no views.
+ * no views. What changed since the table was opened is told (change-note.tsx).
  */
 import {
   Answered,
@@ -19,6 +19,7 @@ import {
   useAnswer,
   type ViewProps,
 } from './base/index.ts';
+import { ChangeNote } from './change-note.tsx';
 import {
   ColumnsView,
   HistoryView,
@@ -71,7 +72,20 @@ export function TablePage({ location, go }: { readonly location: Location; reado
         {path.join(' / ')}
       </h1>
       <Answered asked={asked}>
-        {(answer) => <Opened answer={answer} location={location} go={go} />}
+        {(answer) => (
+          <Opened
+            answer={answer}
+            location={location}
+            go={go}
+            onAgain={() => {
+              // The button is gone then, and with it the focus.
+              document.getElementById('title')?.focus({ preventScroll: true });
+              const { version: _, top: __, row: ___, ...query } = location.query;
+              go({ ...location, query });
+              asked.again();
+            }}
+          />
+        )}
       </Answered>
     </main>
   );
@@ -84,10 +98,12 @@ function Opened({
   answer,
   location,
   go,
+  onAgain,
 }: {
   readonly answer: Answer;
   readonly location: Location;
   readonly go: Go;
+  readonly onAgain: () => void;
 }) {
   const { described, newest, rows, stats } = answer;
   if (described.is_only_declared === true || described.version === undefined) {
@@ -105,6 +121,7 @@ function Opened({
     columns: columnsOf(described.schema?.fields),
   };
   const shown = VIEWS.find(({ name }) => name === location.query.view) ?? (VIEWS[0] as View);
+  const { top: _, find: __, ...place } = location.query;
   return (
     <>
       <p class="line facts">
@@ -120,6 +137,7 @@ function Opened({
         <span>{counted(rows, 'row')}</span>
         <span>{counted(facts.columns.length, 'column')}</span>
         {stats === undefined ? null : <span>{bytes(facts.bytes)}</span>}
+        <ChangeNote facts={facts} place={JSON.stringify(place)} onAgain={onAgain} />
       </p>
       <Tabs location={location} go={go} shown={shown.name} />
       <div class="tab-panel" role="tabpanel" aria-labelledby={`tab-${shown.name}`} key={shown.name}>

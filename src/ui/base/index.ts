@@ -42,6 +42,7 @@ export {
   askAhead,
   forgetAhead,
   isAborted,
+  isMissing,
   isSignedOut,
   messageOf,
   signIn,

@@ -22,6 +22,10 @@ export const isSignedOut = (error: unknown): boolean =>
 export const isPassing = (error: unknown): boolean =>
   error instanceof ServerError && [0, 429, 503].includes(error.status);
 
+/** Whether the server does not have what was asked for. */
+export const isMissing = (error: unknown): boolean =>
+  error instanceof ServerError && error.status === 404;
+
 export const isAborted = (error: unknown): boolean =>
   error instanceof DOMException && error.name === 'AbortError';
 

@@ -9,6 +9,7 @@ import { request as ask, createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { connect } from '../../../dist/index.js';
 import { launch, openPage, serve } from './browser.mjs';
 import { buildCatalog, EVERY_CHARACTER, HOSTILE } from './catalog.mjs';
 
@@ -695,6 +696,78 @@ looks('what two versions have apart stays in words beside long values', async (p
     .getByRole('table', { name: 'Rows added' })
     .getByRole('columnheader', { name: 'score' });
   assert.ok((await heading.boundingBox()).height < 35);
+});
+
+describe('a table that is changed while it is open', () => {
+  const changed = join(folder, 'changed');
+  let db;
+  let changing;
+  before(async () => {
+    db = await connect(changed);
+    changing = await serve({ root: changed });
+  });
+  after(async () => {
+    await changing?.close();
+    await db?.close();
+  });
+  const base = () => changing.url;
+  const note = (page) => page.locator('.facts').getByRole('status');
+  const look = (page) => page.evaluate(() => window.dispatchEvent(new Event('focus')));
+
+  looks(
+    'is told of by its newer version, which is shown where that is asked for',
+    async (page, show) => {
+      const table = await db.createTable('grown', [{ id: 7 }]);
+      await show('#/t/grown?sort=id');
+      await cell(page, '7').waitFor();
+      await look(page);
+      assert.equal((await note(page).textContent()).trim(), '');
+      await table.add([{ id: 5 }]);
+      await look(page);
+      await note(page).filter({ hasText: 'Version 2 is there now.' }).waitFor();
+      await page.getByRole('button', { name: 'Show it' }).press('Enter');
+      await cell(page, '5').waitFor();
+      assert.match(page.url(), /sort=id/);
+      await page.getByText('version 2', { exact: true }).waitFor();
+      assert.equal(await page.evaluate(() => document.activeElement.id), 'title');
+    },
+    { base },
+  );
+
+  looks(
+    'is told of by an overwrite, and by other columns of it',
+    async (page, show) => {
+      await db.createTable('written', [{ id: 7 }]);
+      await show('#/t/written');
+      await cell(page, '7').waitFor();
+      await db.createTable('written', [{ name: 'new' }], { mode: 'overwrite' });
+      await page.getByRole('tab', { name: 'Schema' }).click();
+      await note(page).filter({ hasText: 'is there now.' }).waitFor();
+      await page.getByRole('button', { name: 'Show it' }).click();
+      await page.getByRole('tab', { name: 'Rows' }).click();
+      await cell(page, 'new').waitFor();
+    },
+    { base },
+  );
+
+  looks(
+    'is told of where it is gone, and where another has its name',
+    async (page, show) => {
+      await db.createTable('gone', [{ id: 7 }]);
+      await show('#/t/gone');
+      await cell(page, '7').waitFor();
+      await db.dropTable('gone');
+      await look(page);
+      await note(page).filter({ hasText: 'not there any more' }).waitFor();
+      assert.equal(await page.getByRole('button', { name: 'Show it' }).count(), 0);
+      await db.createTable('gone', [{ id: 8 }]);
+      await look(page);
+      await note(page).filter({ hasText: 'Another table has this name now.' }).waitFor();
+      await page.getByRole('button', { name: 'Show it' }).click();
+      await cell(page, '8').waitFor();
+    },
+    { base },
+  );
 });
 
 describe('a server that goes away', () => {
