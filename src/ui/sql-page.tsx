@@ -1,7 +1,7 @@
 /**
  * `SqlPage` runs a SELECT over the catalog's tables. It shows the first rows with links that
- * download all of them, a chart of the first rows, or the query plan. The address holds the
- * statement and this choice: `#/sql?q=SELECT..&show=chart&chart=bar&x=city&y=n`.
+ * download all of them, a chart of the first rows, or the query plan. A statement that is running
+ * can be stopped. The address holds the statement and this choice: `#/sql?q=SELECT..&show=chart&chart=bar&x=city&y=n`.
  */
 import {
   Answered,
@@ -44,7 +44,17 @@ export function SqlPage({ location, go }: { readonly location: Location; readonl
     go(changed(location, { q: text.trim() }));
   };
   const isPlan = show === 'plan';
-  const rows = useAnswer<Answer>(q === '' || isPlan ? undefined : 'sql', { sql: q, runs, db });
+  const [stopped, setStopped] = useState<string | undefined>();
+  const running = JSON.stringify([q, runs, db]);
+  const isStopped = stopped === running;
+  // Without a question its request is aborted, and the server stops.
+  const isAsked = q !== '' && !isPlan && !isStopped;
+  const rows = useAnswer<Answer>(isAsked ? 'sql' : undefined, { sql: q, runs, db });
+  const stop = (): void => {
+    setStopped(running);
+    // The button is gone then, and with it the focus.
+    document.getElementById('statement')?.focus();
+  };
   const plan = useAnswer<{ plan: string }>(q === '' || !isPlan ? undefined : 'ExplainSql', {
     sql: q,
     db,
@@ -65,6 +75,11 @@ export function SqlPage({ location, go }: { readonly location: Location; readonl
         <button type="button" onClick={run}>
           Run
         </button>
+        {rows.isLoading ? (
+          <button type="button" onClick={stop}>
+            Stop
+          </button>
+        ) : null}
         {SHOWN.map((name) => (
           <button
             key={name}
@@ -79,7 +94,11 @@ export function SqlPage({ location, go }: { readonly location: Location; readonl
       <div class="view scroll">
         {q === '' ? (
           <p class="note">Nothing was asked yet.</p>
-        ) : failure !== undefined ? null : isPlan ? (
+        ) : failure !== undefined ? null : isStopped && !isPlan ? (
+          <p class="note" role="status">
+            The statement was stopped.
+          </p>
+        ) : isPlan ? (
           <Answered asked={plan}>{(answer) => <pre class="code">{answer.plan}</pre>}</Answered>
         ) : (
           <Answered asked={rows}>
@@ -128,6 +147,7 @@ export function RowsOf({
               {row.slice(0, part.columns).map((cell, column) => (
                 <td
                   key={column}
+                  dir="auto"
                   class={cell === null ? 'null' : isNumber(columns[column]?.type) ? 'right' : ''}
                 >
                   {cell === null ? 'null' : String(cell)}

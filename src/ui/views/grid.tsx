@@ -2,7 +2,7 @@
  * `Grid` shows a table of any number of rows, and draws only the rows and columns in sight. Rows
  * are fetched in windows (row-windows.ts), and the scroll bar is mapped to rows (scroll.ts). A
  * failure is shown above, with a button that tries again. Screen readers see a grid with one active
- * cell, which keys move. The caller sorts the rows: a click on a header only calls `onSort`.
+ * cell, which keys move and Ctrl+C copies. The caller sorts the rows: a click on a header only calls `onSort`.
  */
 import {
   type Column,
@@ -178,6 +178,15 @@ export function Grid(props: GridProps) {
     act();
   };
 
+  /** Copies the active cell where no text is selected. */
+  const onCopy = (event: ClipboardEvent): void => {
+    if (document.getSelection()?.isCollapsed === false) return;
+    const cell = windows.row(active.row)?.cells[active.column];
+    if (cell === undefined || event.clipboardData === null) return;
+    event.clipboardData.setData('text/plain', cell === null ? '' : String(cell));
+    event.preventDefault();
+  };
+
   const shownColumns = columns
     .map((column, at) => ({ column, at }))
     .filter(
@@ -217,6 +226,7 @@ export function Grid(props: GridProps) {
               row === active.row && at === active.column,
             )}
             role="gridcell"
+            dir="auto"
             aria-colindex={at + 2}
             data-column={at}
             title={shown(found?.cells[at])}
@@ -253,6 +263,7 @@ export function Grid(props: GridProps) {
         aria-activedescendant={rows > 0 ? 'active-cell' : undefined}
         onScroll={onScroll}
         onKeyDown={onKeyDown}
+        onCopy={onCopy}
       >
         <div
           class="grid-range"
@@ -316,10 +327,10 @@ function Header({ column, at, starts, sort, onSort }: HeaderProps) {
       }}
     >
       {onSort === undefined ? (
-        <span class="name">{column.name}</span>
+        <bdi class="name">{column.name}</bdi>
       ) : (
         <button type="button" class="name" onClick={() => onSort(column.name)}>
-          {column.name}
+          <bdi>{column.name}</bdi>
           {arrow}
         </button>
       )}
