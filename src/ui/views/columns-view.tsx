@@ -116,7 +116,7 @@ function ColumnFacts({ column }: { readonly column: Profiled }) {
   return (
     <section class="column" aria-label={`Column ${name}`}>
       <h2>
-        {name} <span class="type">{data_type}</span>
+        <bdi>{name}</bdi> <span class="type">{data_type}</span>
       </h2>
       <div class="column-parts">
         <dl class="column-facts">

@@ -202,7 +202,7 @@ function ColumnChoice({
         {all.map(({ name, type }) => (
           <label key={name}>
             <input type="checkbox" checked={names.includes(name)} onChange={() => toggle(name)} />
-            {name} <span class="type">{type}</span>
+            <bdi>{name}</bdi> <span class="type">{type}</span>
           </label>
         ))}
       </div>
@@ -244,9 +244,11 @@ function RowDetails({ facts, location, go, id }: ViewProps & { readonly id: stri
               {columns.map(({ name, type }, at) => (
                 <div key={name}>
                   <dt>
-                    {name} <span class="type">{type}</span>
+                    <bdi>{name}</bdi> <span class="type">{type}</span>
                   </dt>
-                  <dd class={row[at] === null ? 'null' : ''}>{String(row[at])}</dd>
+                  <dd dir="auto" class={row[at] === null ? 'null' : ''}>
+                    {String(row[at])}
+                  </dd>
                 </div>
               ))}
             </dl>

@@ -770,6 +770,86 @@ describe('a table that is changed while it is open', () => {
   );
 });
 
+looks('a statement that runs can be stopped, and another asked then', async (page, show) => {
+  const held = [];
+  await page.route('**/ui/api/sql', async (route) => {
+    if (held.length > 0) return route.continue();
+    await new Promise((resolve) => held.push(resolve));
+    await route.abort().catch(() => {});
+  });
+  await show('#/sql');
+  const box = page.getByLabel('A SELECT over tables');
+  await box.fill('SELECT 1 AS one');
+  await box.press('Control+Enter');
+  const aborted = page.waitForEvent('requestfailed');
+  await page.getByRole('button', { name: 'Stop' }).press('Enter');
+  assert.match((await aborted).failure().errorText, /ABORTED/);
+  await page.getByText('The statement was stopped.').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Stop' }).count(), 0);
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'statement');
+  held[0]();
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByRole('table', { name: 'Rows of the answer' }).waitFor();
+});
+
+looks('the cell that the keys are at is copied', async (page, show) => {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await show(`${USER}?where=id = 7&cols=id,city,vector`);
+  await cell(page, '7').waitFor();
+  const copied = async () => {
+    await page.keyboard.press('Control+c');
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+  await page.getByRole('grid').focus();
+  assert.equal(await copied(), '7');
+  await page.keyboard.press('End');
+  assert.match(await copied(), /^\[[-\d., ]+…/);
+});
+
+looks('texts of right-to-left scripts are read from their right', async (page, show) => {
+  await show(`#/sql?q=${encodeURIComponent("SELECT 'שלום' AS a, 'x' AS b, 1 AS c")}`);
+  const cells = page.getByRole('table', { name: 'Rows of the answer' }).locator('td');
+  await cells.first().waitFor();
+  const directions = await cells.evaluateAll((all) =>
+    all.map((td) => getComputedStyle(td).direction),
+  );
+  assert.deepEqual(directions, ['rtl', 'ltr', 'ltr']);
+});
+
+looks('names that turn the direction of texts leave that to themselves', async (page, show) => {
+  await show(`#/t/${EVERY_CHARACTER}/${EVERY_CHARACTER}?view=columns`);
+  await page.locator('.column h2').first().waitFor();
+  const isolated = await page
+    .locator('.column h2')
+    .evaluateAll((all) =>
+      all.every(({ firstElementChild }) => firstElementChild.localName === 'bdi'),
+    );
+  assert.ok(isolated);
+});
+
+looks('the chosen tab is told apart where the system chooses the colours', async (page, show) => {
+  await page.emulateMedia({ forcedColors: 'active' });
+  await show(USER);
+  await cell(page, 'Ada').waitFor();
+  const borders = await page
+    .getByRole('tab')
+    .evaluateAll((all) => all.map((tab) => getComputedStyle(tab).borderBottomColor));
+  assert.equal(new Set(borders.slice(1)).size, 1);
+  assert.notEqual(borders[0], borders[1]);
+});
+
+looks('what is printed is the view alone, as a whole', async (page, show) => {
+  await page.emulateMedia({ media: 'print' });
+  await show(`${USER}?view=columns`);
+  await page.locator('.histogram').first().waitFor();
+  assert.equal(await page.getByRole('tree').isVisible(), false);
+  const heights = await page
+    .locator('.scroll')
+    .evaluate(({ clientHeight, scrollHeight }) => [clientHeight, scrollHeight]);
+  assert.equal(heights[0], heights[1]);
+  assert.ok(heights[0] > 1_000, String(heights));
+});
+
 describe('a server that goes away', () => {
   let leaving;
   before(async () => {
