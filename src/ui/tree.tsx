@@ -1,7 +1,7 @@
 /**
  * `CatalogTree` shows the namespaces and tables of the catalog as a tree. It draws only the items
  * in sight, so that tens of thousands of names stay quick, and fetches the content of a namespace
- * when it is first opened. A text in the field lists the tables whose ids contain all of its words.
+ * when it is opened, and what is open again when the window gets the focus. A text in the field lists the tables whose ids contain all of its words.
  * Arrow keys move, open and close; Enter and the space bar show an item.
  */
 import {
@@ -64,6 +64,9 @@ export function CatalogTree({ location, go }: TreeProps) {
   const [active, setActive] = useState(0);
   const scroller = useRef<HTMLDivElement>(null);
   const asked = useRef(new Set<string>());
+  const [focused, setFocused] = useState(0);
+  /** What `focused` was when `all` was listed. */
+  const allOf = useRef(-1);
   const filter = location.query.find ?? '';
 
   const load = (path: readonly string[]): void => {
@@ -73,11 +76,23 @@ export function CatalogTree({ location, go }: TreeProps) {
     list(path).then(
       (found) => setListed((before) => new Map(before).set(key, found)),
       (error: unknown) => {
-        const told = { namespaces: [], tables: [], failure: messageOf(error) };
-        setListed((before) => new Map(before).set(key, told));
+        // What was listed before stays in sight.
+        setListed((before) => {
+          const known = before.get(key) ?? { namespaces: [], tables: [] };
+          return new Map(before).set(key, { ...known, failure: messageOf(error) });
+        });
       },
     );
   };
+  // Tables may have come and gone meanwhile.
+  useEffect(() => {
+    const relist = (): void => {
+      asked.current.clear();
+      setFocused((times) => times + 1);
+    };
+    window.addEventListener('focus', relist);
+    return () => window.removeEventListener('focus', relist);
+  }, []);
   useEffect(
     () => setOpen((before) => new Set([...before, ...openTo(location.path)])),
     [keyOf(location.path)],
@@ -94,23 +109,27 @@ export function CatalogTree({ location, go }: TreeProps) {
       const parent = listed.get(keyOf(path.slice(0, -1)));
       if (parent?.namespaces.includes(path.at(-1) as string)) load(path);
     }
-  }, [open, listed]);
+  }, [open, listed, focused]);
 
   useEffect(() => {
-    if (filter === '' || all !== undefined) return undefined;
+    if (filter === '' || allOf.current === focused) return undefined;
     const controller = new AbortController();
     allPages<{ tables: string[]; page_token?: string }>(
       'ListAllTables',
       {},
       controller.signal,
     ).then(
-      (pages) => setAll(pages.flatMap(({ tables }) => tables)),
+      (pages) => {
+        allOf.current = focused;
+        setFailure(undefined);
+        setAll(pages.flatMap(({ tables }) => tables));
+      },
       (error: unknown) => {
         if (!isAborted(error)) setFailure(messageOf(error));
       },
     );
     return () => controller.abort();
-  }, [filter === '', all]);
+  }, [filter === '', focused]);
 
   const nodes = useMemo(
     () => (filter === '' ? nodesOf([], listed, open) : matching(all ?? [], filter)),
@@ -129,7 +148,11 @@ export function CatalogTree({ location, go }: TreeProps) {
     const key = keyOf(node.path);
     const next = new Set(open);
     if (wanted ?? !next.has(key)) next.add(key);
-    else next.delete(key);
+    else {
+      next.delete(key);
+      // It is listed anew where it is opened again.
+      asked.current.delete(key);
+    }
     setOpen(next);
   };
   const show = (node: Node): void => {

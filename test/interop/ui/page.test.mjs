@@ -735,6 +735,35 @@ describe('a table that is changed while it is open', () => {
   );
 
   looks(
+    'is in the tree, and found, when the window gets the focus',
+    async (page, show) => {
+      await db.createNamespace(['later']);
+      await db.createTable('first', [{ id: 1 }], ['later']);
+      await show('#/n/later');
+      const item = (name) => page.getByRole('treeitem', { name });
+      await item('namespace later').click();
+      await item('table first').waitFor();
+      await db.createTable('second', [{ id: 1 }], ['later']);
+      await db.dropTable('first', ['later']);
+      await look(page);
+      await item('table second').waitFor();
+      await item('table first').waitFor({ state: 'detached' });
+      const field = page.getByRole('searchbox', { name: 'Find a table' });
+      await field.fill('later');
+      await item('table later/second').waitFor();
+      await db.createTable('third', [{ id: 1 }], ['later']);
+      await look(page);
+      await item('table later/third').waitFor();
+      await field.fill('');
+      await item('namespace later').click();
+      await db.createTable('fourth', [{ id: 1 }], ['later']);
+      await item('namespace later').click();
+      await item('table fourth').waitFor();
+    },
+    { base },
+  );
+
+  looks(
     'is told of by an overwrite, and by other columns of it',
     async (page, show) => {
       await db.createTable('written', [{ id: 7 }]);
