@@ -18,6 +18,7 @@ import {
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { loadColumn, reader, type Value } from '../../sql/index.ts';
+import { KeyFilter } from './key-filter.ts';
 import { hashBytes, hashWords } from './key-hash.ts';
 
 /** Its steps take a few milliseconds at most. */
@@ -37,6 +38,8 @@ const rowsOf = ([first]: KeyChunk): number => first?.length ?? 0;
 const STEP_ROWS = 16_384;
 /** And of those whose keys are made into texts. */
 const FEW_ROWS = 2_048;
+/** Once so many rows of a step pass the filter, most rows match, and it is asked for no more of them. */
+const MOST_PASSED = 1_024;
 
 /**
  * @param types of the key columns
@@ -103,10 +106,12 @@ function emptySlots(rows: number): Int32Array {
 /** 64-bit numbers as pairs of words: a bigint per row would be an object per row. */
 class WordIndex implements GrowingIndex {
   readonly firsts: Int32Array;
+  readonly #filter: KeyFilter;
   readonly #slots: Int32Array;
   readonly #words: Int32Array;
 
   constructor(rows: number) {
+    this.#filter = new KeyFilter(rows);
     this.firsts = new Int32Array(rows);
     this.#slots = emptySlots(rows);
     this.#words = new Int32Array(rows * 2);
@@ -130,19 +135,32 @@ class WordIndex implements GrowingIndex {
   *#find(column: Data, found: Int32Array, start: number): Generator<void> {
     const adding = start >= 0;
     const into = Math.max(0, start);
+    const filter = this.#filter;
     const slots = this.#slots;
     const words = this.#words;
     const asked = wordsOf(column);
     const validity = validityOf(column);
     const mask = slots.length - 1;
+    let passed = 0;
     for (let row = 0; row < column.length; row++) {
-      if (row % STEP_ROWS === STEP_ROWS - 1) yield;
+      if (row % STEP_ROWS === STEP_ROWS - 1) {
+        passed = 0;
+        yield;
+      }
       if (validity !== undefined && !getBit(validity, column.offset + row)) {
         found[into + row] = -1;
         continue;
       }
       const low = asked[2 * row] as number;
       const high = asked[2 * row + 1] as number;
+      if (adding) filter.addWords(low, high);
+      else if (passed < MOST_PASSED) {
+        if (!filter.mayHaveWords(low, high)) {
+          found[into + row] = -1;
+          continue;
+        }
+        passed++;
+      }
       let slot = hashWords(low, high) & mask;
       let known = slots[slot] as number;
       while (known >= 0 && (words[2 * known] !== low || words[2 * known + 1] !== high)) {
@@ -175,11 +193,13 @@ function wordsOf(data: Data): Int32Array {
 /** Texts and other strings of bytes. */
 class ByteIndex implements GrowingIndex {
   readonly firsts: Int32Array;
+  readonly #filter: KeyFilter;
   readonly #slots: Int32Array;
   readonly #bytes: Uint8Array;
   readonly #ends: Int32Array;
 
   constructor(chunks: readonly KeyChunk[], rows: number) {
+    this.#filter = new KeyFilter(rows);
     this.#slots = emptySlots(rows);
     let bytes = 0;
     for (const [column] of chunks) {
@@ -223,18 +243,31 @@ class ByteIndex implements GrowingIndex {
     const view = new DataView(asked.buffer, asked.byteOffset, asked.byteLength);
     const askedEnds = endsOf(column);
     const validity = validityOf(column);
+    const filter = this.#filter;
     const slots = this.#slots;
     const bytes = this.#bytes;
     const ends = this.#ends;
     const mask = slots.length - 1;
+    let passed = 0;
     for (let row = 0; row < column.length; row++) {
-      if (row % STEP_ROWS === STEP_ROWS - 1) yield;
+      if (row % STEP_ROWS === STEP_ROWS - 1) {
+        passed = 0;
+        yield;
+      }
       if (validity !== undefined && !getBit(validity, column.offset + row)) {
         found[into + row] = -1;
         continue;
       }
       const begin = askedEnds[row] as number;
       const length = (askedEnds[row + 1] as number) - begin;
+      if (adding) filter.addBytes(view, begin, length);
+      else if (passed < MOST_PASSED) {
+        if (!filter.mayHaveBytes(view, begin, length)) {
+          found[into + row] = -1;
+          continue;
+        }
+        passed++;
+      }
       let slot = hashBytes(view, begin, length) & mask;
       let known = slots[slot] as number;
       while (known >= 0) {
