@@ -2,7 +2,7 @@
  * `KeyRanks` computes finer ranks for rows whose ranks so far are equal. A rank is a number that a
  * sorter makes from the first sort key; for a text or binary, from its first bytes and length. A
  * finer rank comes from the next bytes of the value or from the next sort key. The work is done in
- * short steps. `Piece` is the form in which a sorter keeps rows.
+ * short steps. `FinerRanks` is what sort-steps.ts takes of it; sorters keep rows as `Piece`s.
  */
 import type { Data } from '../../arrow/index.ts';
 import { inSlices } from '../../steps.ts';
@@ -15,7 +15,26 @@ import {
   rankOfRow,
   sharedBytes,
 } from './sort-keys.ts';
-import type { FinerRanks, RankLevel } from './sort-steps.ts';
+
+/** What ranks are made of: a key, and for bytes how many leading ones are known to be equal. */
+export interface RankLevel {
+  readonly key: number;
+  readonly depth: number;
+}
+
+/** Ranks of rows that tell apart what the ranks before do not. */
+export interface FinerRanks {
+  /** Ranks of the next level for rows of this rank; undefined where rows have to be compared. */
+  after(level: RankLevel, rank: number): RankLevel | undefined;
+  /** Whether rows of this rank are equal in all keys. */
+  isLast(level: RankLevel, rank: number): boolean;
+  /** The rank of one row. */
+  rankOf(row: number, level: RankLevel): number;
+  /**
+   * Fills `into` with the ranks of the rows; answers the level, as deep as all rows are the same.
+   */
+  fill(rows: Uint32Array, level: RankLevel, into: Float64Array): Generator<void, RankLevel>;
+}
 
 /** Consecutive rows that were collected from one batch. */
 export interface Piece {
@@ -39,6 +58,8 @@ export class KeyRanks implements FinerRanks {
   readonly #directions: readonly Direction[];
   readonly #pieces: readonly Piece[];
   readonly #pieceOf: Uint32Array | undefined;
+  /** The keys of the first piece that has any. */
+  readonly #sampleKeys: readonly KeyColumn[] | undefined;
 
   constructor(
     directions: readonly Direction[],
@@ -48,6 +69,7 @@ export class KeyRanks implements FinerRanks {
     this.#directions = directions;
     this.#pieces = pieces;
     this.#pieceOf = pieceOf;
+    this.#sampleKeys = pieces.find(({ keys }) => keys !== undefined)?.keys;
   }
 
   after({ key, depth }: RankLevel, rank: number): RankLevel | undefined {
@@ -62,6 +84,16 @@ export class KeyRanks implements FinerRanks {
   isLast({ key }: RankLevel, rank: number): boolean {
     const values = this.#sample(key);
     return key + 1 === this.#directions.length && values !== undefined && isFinal(values, rank);
+  }
+
+  rankOf(row: number, { key, depth }: RankLevel): number {
+    const piece = this.#pieceOfRow(row);
+    return rankOfRow(
+      valuesOf(piece, key),
+      row - piece.start,
+      this.#directions[key] as Direction,
+      depth,
+    );
   }
 
   *fill(rows: Uint32Array, level: RankLevel, into: Float64Array): Generator<void, RankLevel> {
@@ -105,7 +137,7 @@ export class KeyRanks implements FinerRanks {
   }
 
   #sample(key: number): KeyValues['values'] | undefined {
-    return this.#pieces.find(({ keys }) => keys !== undefined)?.keys?.[key]?.values.values;
+    return this.#sampleKeys?.[key]?.values.values;
   }
 
   #pieceOfRow(row: number): Piece {

@@ -1,10 +1,11 @@
 /**
- * `sortedRows` sorts row numbers by their ranks, which are doubles made from the sort key. If more
- * than 64 rows have the same rank, it asks for finer ranks, where there are any; it sorts fewer by
- * the given comparison. Rows that are equal in all keys keep their order. It is a generator that
- * yields after short pieces of work. Ranks are sorted by their bits, so none may be NaN or -0.
+ * `sortedRows` sorts row numbers by their ranks, which are doubles made from the sort key. If rows
+ * have the same rank, it asks for finer ranks, where there are any: again and again for more than
+ * 64 rows, once for fewer. It sorts the rest by the given comparison. Rows that are equal in all
+ * keys keep their order. It yields after short pieces of work. No rank may be NaN or -0.
  */
 import { inSlices } from '../../steps.ts';
+import type { FinerRanks, RankLevel } from './key-ranks.ts';
 import type { WorkMeter } from './sort-keys.ts';
 
 /** Rows handled between two yields. */
@@ -17,24 +18,6 @@ const PASSES = 3;
 const COMPARISONS = 16_384;
 /** Below this many rows, counting digits takes longer than comparing. */
 const FEW_ROWS = 512;
-
-/** What ranks are made of: a key, and for bytes how many leading ones are known to be equal. */
-export interface RankLevel {
-  readonly key: number;
-  readonly depth: number;
-}
-
-/** Ranks of rows that tell apart what the ranks before do not. */
-export interface FinerRanks {
-  /** Ranks of the next level for rows of this rank; undefined where rows have to be compared. */
-  after(level: RankLevel, rank: number): RankLevel | undefined;
-  /** Whether rows of this rank are equal in all keys. */
-  isLast(level: RankLevel, rank: number): boolean;
-  /**
-   * Fills `into` with the ranks of the rows; answers the level, as deep as all rows are the same.
-   */
-  fill(rows: Uint32Array, level: RankLevel, into: Float64Array): Generator<void, RankLevel>;
-}
 
 export interface RowOrder {
   /**
@@ -61,16 +44,55 @@ export function* sortedRows(
   return yield* byRank(ranks, count, function* (rows) {
     yield* eachTie(ranks, rows, function* (from, to, rank) {
       if (order.isFinal(rank)) return;
-      const tied = rows.subarray(from, to);
-      const level = to - from > FEW_TIES ? order.finer?.after(FIRST_LEVEL, rank) : undefined;
-      yield* level === undefined ? mergeSorted(tied, order) : byFinerRanks(tied, level, order);
+      const level = order.finer?.after(FIRST_LEVEL, rank);
+      if (level !== undefined && to - from <= FEW_TIES) {
+        if (isOrderedByRanks(rows, from, to, level, order)) return;
+      } else if (level !== undefined) {
+        yield* byFinerRanks(rows.subarray(from, to), level, order);
+        return;
+      }
+      yield* mergeSorted(rows.subarray(from, to), order);
     });
   });
 }
 
 const FIRST_LEVEL: RankLevel = { key: 0, depth: 0 };
-/** Up to so many rows of one rank are put in order by comparing them. */
+/** Up to so many rows of one rank are put in order by inserting or comparing them. */
 const FEW_TIES = 64;
+const fewRanks = new Float64Array(FEW_TIES);
+
+/**
+ * Inserts a few tied rows by their ranks of the next level. Comparing two rows takes as long as a
+ * rank, and there are fewer ranks than comparisons.
+ * @returns whether they are in order; false if some are tied in these ranks too, and not equal
+ */
+function isOrderedByRanks(
+  rows: Uint32Array,
+  from: number,
+  to: number,
+  level: RankLevel,
+  order: RowOrder,
+): boolean {
+  const finer = order.finer as FinerRanks;
+  for (let at = from; at < to; at++) {
+    const row = rows[at] as number;
+    const rank = finer.rankOf(row, level);
+    let place = at - from;
+    while (place > 0 && (fewRanks[place - 1] as number) > rank) {
+      fewRanks[place] = fewRanks[place - 1] as number;
+      rows[from + place] = rows[from + place - 1] as number;
+      place--;
+    }
+    fewRanks[place] = rank;
+    rows[from + place] = row;
+  }
+  order.meter.work += to - from;
+  for (let at = 1; at < to - from; at++) {
+    const rank = fewRanks[at] as number;
+    if (rank === fewRanks[at - 1] && !finer.isLast(level, rank)) return false;
+  }
+  return true;
+}
 
 /** Sorts tied rows by ranks of what follows, those tied in these too, and so on. */
 function* byFinerRanks(tied: Uint32Array, level: RankLevel, order: RowOrder): Generator<void> {
@@ -89,10 +111,11 @@ function* byFinerRanks(tied: Uint32Array, level: RankLevel, order: RowOrder): Ge
     yield;
     yield* eachTie(ranks, places, function* (from, to, rank) {
       if (finer.isLast(reached, rank)) return;
-      const still = rows.subarray(from, to);
-      const after = to - from > FEW_TIES ? finer.after(reached, rank) : undefined;
-      if (after === undefined) yield* mergeSorted(still, order);
-      else pending.push({ rows: still, level: after });
+      const after = finer.after(reached, rank);
+      if (after !== undefined && to - from > FEW_TIES)
+        pending.push({ rows: rows.subarray(from, to), level: after });
+      else if (after === undefined || !isOrderedByRanks(rows, from, to, after, order))
+        yield* mergeSorted(rows.subarray(from, to), order);
     });
   }
 }

@@ -225,6 +225,55 @@ test('many short runs of one rank are gone through in steps together', () => {
   expect([...next.value.subarray(0, 8)]).toEqual([3, 2, 1, 0, 7, 6, 5, 4]);
 });
 
+test('few rows of one rank are ranked by what follows, and compared where this is not enough', () => {
+  const rows = 5_000;
+  const ranks = Float64Array.from({ length: rows }, (_, row) => row >> 3);
+  const seconds = Float64Array.from({ length: rows }, () => whole(20));
+  const thirds = Float64Array.from({ length: rows }, () => whole(5));
+  const levels: object[] = [];
+  const sortedBy = (compare: (a: number, b: number) => number, isLast: boolean): Uint32Array =>
+    run(
+      sortedRows(ranks, rows, {
+        compare,
+        meter: { work: 0 },
+        isFinal: () => false,
+        finer: {
+          after: (level) => ({ ...level, depth: level.depth + 6 }),
+          isLast: () => isLast,
+          rankOf(row, level) {
+            levels.push(level);
+            return seconds[row] as number;
+          },
+          fill: () => {
+            throw new Error('there are too few rows of one rank');
+          },
+        },
+      }),
+    );
+  const by = (...keys: readonly Float64Array[]): Uint32Array =>
+    Uint32Array.from(all(rows)).sort((a, b) => {
+      for (const key of keys) if (key[a] !== key[b]) return (key[a] as number) - (key[b] as number);
+      return a - b;
+    });
+  const none = (): number => {
+    throw new Error('ranks tell these rows apart');
+  };
+  expect(sortedBy(none, true)).toEqual(by(ranks, seconds));
+  expect(levels).toHaveLength(rows);
+  expect(new Set(levels.map((level) => JSON.stringify(level)))).toEqual(
+    new Set([JSON.stringify({ key: 0, depth: 6 })]),
+  );
+  let compared = 0;
+  const compare = (a: number, b: number): number => {
+    compared += 1;
+    for (const key of [seconds, thirds])
+      if (key[a] !== key[b]) return (key[a] as number) - (key[b] as number);
+    return a - b;
+  };
+  expect(sortedBy(compare, false)).toEqual(by(ranks, seconds, thirds));
+  expect(compared).toBeGreaterThan(0);
+});
+
 describe('many rows of one rank are ranked by what follows', () => {
   const rows = 4_000;
   const ordered = (keys: readonly Key[]): { found: number[]; steps: number } => {
