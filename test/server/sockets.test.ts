@@ -259,6 +259,61 @@ describe('requests that are sent behind another', () => {
   });
 });
 
+describe('many requests that are sent behind another', () => {
+  const TINY = 'GET /x HTTP/1.1\r\n\r\n';
+  const DESCRIBE =
+    'POST /v1/table/t/describe HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}';
+
+  test('let the event loop turn between any two', async () => {
+    const turns: number[] = [];
+    let turn = 0;
+    let ticking = setImmediate(function tick() {
+      turn++;
+      ticking = setImmediate(tick);
+    });
+    const describeTable = async (): Promise<object> => {
+      turns.push(turn);
+      return {};
+    };
+    const options = { namespace: stubNamespace({ describeTable }) };
+    const { base } = await restPair(options, { wire: 'socket' });
+    const COUNT = 500;
+    const last = DESCRIBE.replace('host:', 'connection: close\r\nhost:');
+    const answers = await rawAnswer(base, DESCRIBE.repeat(COUNT - 1) + last);
+    clearImmediate(ticking);
+    expect(answers.match(/HTTP\/1\.1 200 /g)).toHaveLength(COUNT);
+    expect(new Set(turns).size).toBe(COUNT);
+  });
+
+  test('are closed and not parsed where those of all connections wait already', async () => {
+    let goOn = (): void => {};
+    const until = new Promise<object>((resolve) => {
+      goOn = () => resolve({});
+    });
+    const describeTable = (): Promise<object> => until;
+    const options = { namespace: stubNamespace({ describeTable }) };
+    const { base } = await restPair(options, { wire: 'socket' });
+    let parsed = 0;
+    const count = (): void => {
+      parsed++;
+    };
+    subscribe('http.server.request.start', count);
+    const all = Array.from({ length: 8 }, () =>
+      rawConnection(base, DESCRIBE + TINY.repeat(10_000)),
+    );
+    const closed = all.map((one) => one.closed.then(() => one));
+    const gone = await Promise.race(closed);
+    expect(parsed).toBeLessThan(8_192 + 8 * 20);
+    unsubscribe('http.server.request.start', count);
+    // A connection with few requests is served as before.
+    const few = rawConnection(base, DESCRIBE.replace('host:', 'connection: close\r\nhost:'));
+    goOn();
+    expect(await few.closed).toMatch(/^HTTP\/1\.1 200 /);
+    expect(gone.socket.destroyed).toBe(true);
+    for (const { socket } of all) socket.destroy();
+  });
+});
+
 describe('backpressure', () => {
   test('a body that nothing reads stays with its sender', async () => {
     let read = (): void => {};
