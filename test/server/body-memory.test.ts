@@ -1,6 +1,8 @@
 /** What bodies may hold of a server's memory: compressed Arrow data, and JSON, each and together. */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
 import {
   type RecordBatchStream,
@@ -9,7 +11,11 @@ import {
 } from '../../src/arrow/apache.ts';
 import { MessageBudget } from '../../src/ipc/foreign/foreign-budget.ts';
 import { openArrowBody } from '../../src/ipc/foreign/foreign-ipc.ts';
+import { Progress } from '../../src/progress.ts';
 import { RequestMemory, ServerMemory } from '../../src/request-memory.ts';
+import { Arrivals } from '../../src/server/http/arrivals.ts';
+import { readJson } from '../../src/server/http/body.ts';
+import type { RequestState } from '../../src/server/http/request-state.ts';
 import type { Limits } from '../../src/server.ts';
 import { rawConnection } from '../helpers/raw-http.ts';
 import { ARROW, ask, type Pair, restPair, someRows, streamBytes } from '../helpers/rest-pair.ts';
@@ -183,4 +189,30 @@ describe('JSON bodies', () => {
     expect((await ask(pair, 'POST', '/v1/table/t/describe', body)).status).toBe(200);
     for (const { socket } of slow) socket.destroy();
   });
+});
+
+test('pieces of a JSON body are not kept, however small they are', async () => {
+  const body = new Readable({ read() {} });
+  const request = { headers: { 'transfer-encoding': 'chunked' }, body };
+  const state = { request, received: 0 } as unknown as RequestState;
+  const arriving = {
+    caller: 'anybody',
+    arrivals: new Arrivals(1, 'maxArriving'),
+    pace: { bodyIdleMs: 0, minBodyRate: 0 },
+    progress: new Progress(60_000, () => new Error('late')),
+  };
+  const value = { text: 'x'.repeat(3_000) };
+  const read = readJson(state, MIB, arriving);
+  for (const byte of Buffer.from(JSON.stringify(value))) {
+    const piece = Buffer.of(byte);
+    const taken = once(body, 'data');
+    body.push(piece);
+    await taken;
+    await undefined;
+    // Who keeps the piece reads this in its place.
+    piece.fill(0);
+  }
+  body.push(null);
+  expect(await read).toEqual(value);
+  arriving.progress.end();
 });

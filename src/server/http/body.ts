@@ -194,6 +194,35 @@ async function readWatched(
   }
 }
 
+/**
+ * Joins the pieces of a body as they come. Kept one by one, pieces of a single byte would take 250 bytes
+ * each, which no limit counts.
+ */
+class JoinedPieces {
+  #joined = Buffer.allocUnsafe(1_024);
+  #length = 0;
+
+  /** The number of bytes so far. */
+  get length(): number {
+    return this.#length;
+  }
+
+  add(piece: Uint8Array): void {
+    const needed = this.#length + piece.byteLength;
+    if (needed > this.#joined.byteLength) {
+      const larger = Buffer.allocUnsafe(Math.max(needed, 2 * this.#joined.byteLength));
+      larger.set(this.bytes());
+      this.#joined = larger;
+    }
+    this.#joined.set(piece, this.#length);
+    this.#length = needed;
+  }
+
+  bytes(): Buffer {
+    return this.#joined.subarray(0, this.#length);
+  }
+}
+
 /** `count` is told of the bytes so far and of those of the last piece. */
 function readWhole(
   body: Readable,
@@ -201,9 +230,8 @@ function readWhole(
   count: (bytes: number, more: number) => void,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
+    const pieces = new JoinedPieces();
     const bounds = new JsonBounds();
-    let bytes = 0;
     let settled = false;
     const fail = (error: unknown): void => {
       if (settled) return;
@@ -213,10 +241,9 @@ function readWhole(
       reject(error);
     };
     const onData = (piece: Buffer): void => {
-      bytes += piece.byteLength;
-      pieces.push(piece);
       try {
-        count(bytes, piece.byteLength);
+        count(pieces.length + piece.byteLength, piece.byteLength);
+        pieces.add(piece);
         bounds.take(piece);
       } catch (error) {
         fail(error);
@@ -230,7 +257,7 @@ function readWhole(
       if (settled) return;
       settled = true;
       forget();
-      resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
+      resolve(pieces.bytes());
     });
     body.once('error', (error: Error) => settled || fail(brokenOff(error)));
     body.once('close', () => settled || fail(brokenOff(undefined)));
