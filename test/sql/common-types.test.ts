@@ -169,6 +169,27 @@ describe('the type of decimals and literals is a decimal of all their digits', (
   });
 });
 
+describe('sums, differences and products of literals keep all digits', () => {
+  it.each([
+    ['0.06 + 0.01 = 0.07', ['true', 'true']],
+    ['CAST(0.07 AS decimal(4, 2)) BETWEEN 0.06 - 0.01 AND 0.06 + 0.01', ['true', 'true']],
+    ['1.1 * 1.1', ['1.21', '1.21']],
+    ['-(0.1 + 0.2)', ['-0.3', '-0.3']],
+    ['m + (0.1 - 3)', ['97.09', '-2.80']],
+    ['coalesce(m, 0.001 + 1)', ['99.990', '0.100']],
+    // Beyond 38 digits, and of doubles, as of doubles.
+    ['1e308 * 10', ['inf', 'inf']],
+    ['1e-30 * 1e-30', ['1.0000000000000001e-60', '1.0000000000000001e-60']],
+    ['CAST(0.1 AS double) + 0.2 = 0.3', ['false', 'false']],
+    // Whole numbers are still divided as such.
+    ['(1 + 2) / 2', ['1', '1']],
+  ])('%s', async (sql, expected) => {
+    expect((await values(sql)).map((value) => (value === null ? null : String(value)))).toEqual(
+      expected,
+    );
+  });
+});
+
 describe('a date compares with the day that a text says', () => {
   it.each([
     ["dt = '2020-02-29 12:00'", ['true', 'false']],

@@ -1,8 +1,9 @@
 /**
  * Binds number literals, negation, casts, list literals and IS DISTINCT FROM. A number literal
- * keeps all its digits until its type is known (`numberLiteral`). A cast between types that have
- * none throws InvalidInput (`bindCast`), and so do a number out of range and a list literal of more
- * than 100,000 items. `typeForText` chooses the unit of a literal time or timestamp.
+ * keeps all its digits until its type is known (`numberLiteral`), and so does what is added,
+ * subtracted or multiplied of two (`exactLiteral`). A cast between types that have none throws
+ * InvalidInput (`bindCast`), and so do a number out of range and a list literal of more than
+ * 100,000 items. `typeForText` chooses the unit of a literal time or timestamp.
  */
 import {
   type DataType,
@@ -20,7 +21,13 @@ import {
   parseTimeOfDay,
 } from '../../values/index.ts';
 import { canCast } from '../evaluate/index.ts';
-import { type Expression, MAX_PRECISION, refuse, type TypeName } from '../parse/index.ts';
+import {
+  type ArithmeticOperator,
+  type Expression,
+  MAX_PRECISION,
+  refuse,
+  type TypeName,
+} from '../parse/index.ts';
 import {
   BOOL,
   type Bound,
@@ -62,8 +69,7 @@ function looseNumber(exact: ExactNumber, fractional: boolean, at: number | undef
       return { kind: 'literal', type: UINT64, value: unscaled, loose, at };
     }
   }
-  const digits = String(unscaled < 0n ? -unscaled : unscaled).length;
-  if (scale === 0 && !fractional && digits <= MAX_PRECISION) {
+  if (scale === 0 && !fractional && digitsOf(unscaled) <= MAX_PRECISION) {
     return {
       kind: 'literal',
       type: new DecimalType(0, MAX_PRECISION, 128),
@@ -74,6 +80,47 @@ function looseNumber(exact: ExactNumber, fractional: boolean, at: number | undef
   }
   return { kind: 'literal', type: FLOAT64, value: exactToDouble(exact), loose, at };
 }
+
+/**
+ * The exact sum, difference or product of two number literals of which one has a fraction, as a
+ * literal that means all its digits; undefined for other operands, and for too many digits.
+ */
+export function exactLiteral(
+  op: ArithmeticOperator,
+  left: Bound,
+  right: Bound,
+  at: number | undefined,
+): Bound | undefined {
+  const [a, b] = [exactOf(left), exactOf(right)];
+  if (a === undefined || b === undefined || !(a.fractional || b.fractional)) return undefined;
+  if (op === '*') return shortLiteral(a.unscaled * b.unscaled, a.scale + b.scale, at);
+  if (op !== '+' && op !== '-') return undefined;
+  const scale = Math.max(a.scale, b.scale);
+  const [x, y] = [a, b].map((one) => one.unscaled * 10n ** BigInt(scale - one.scale)) as [
+    bigint,
+    bigint,
+  ];
+  return shortLiteral(op === '+' ? x + y : x - y, scale, at);
+}
+
+/** A literal of few enough digits for a decimal. */
+function exactOf(side: Bound): Exclude<BoundLiteral['loose'], string | undefined> | undefined {
+  if (side.kind !== 'literal' || typeof side.loose !== 'object') return undefined;
+  const { unscaled, scale } = side.loose;
+  const isShort = scale >= 0 && scale <= MAX_PRECISION && digitsOf(unscaled) <= MAX_PRECISION;
+  return isShort ? side.loose : undefined;
+}
+
+const shortLiteral = (
+  unscaled: bigint,
+  scale: number,
+  at: number | undefined,
+): Bound | undefined =>
+  scale <= MAX_PRECISION && digitsOf(unscaled) <= MAX_PRECISION
+    ? looseNumber({ unscaled, scale }, true, at)
+    : undefined;
+
+const digitsOf = (unscaled: bigint): number => String(unscaled < 0n ? -unscaled : unscaled).length;
 
 export function bindNegate(arg: Bound, at: number | undefined): Bound {
   if (arg.kind === 'literal' && typeof arg.loose === 'object') {

@@ -44,6 +44,7 @@ import {
   bindDistinct,
   bindList,
   bindNegate,
+  exactLiteral,
   numberLiteral,
   typeForText,
 } from './bind-literals.ts';
@@ -152,7 +153,10 @@ export class Binder {
         if (tree.op === '||') return bindCall('||', [left, right], at);
         if (COMPARISONS.has(tree.op))
           return bindCompare(tree.op as CompareOperator, left, right, at);
-        return bindArithmetic(tree.op as '+', left, right, at);
+        return (
+          exactLiteral(tree.op as '+', left, right, at) ??
+          bindArithmetic(tree.op as '+', left, right, at)
+        );
       }
       case 'is':
         return this.#is(tree.arg, tree.test, tree.negated);
