@@ -2,7 +2,7 @@
  * `joinedRows` joins two relations by their keys. It keeps all rows of one side in memory, and
  * those of the other side stream past them. A row with a null among its keys has no partner.
  * Without keys every row of one side can be a partner of every row of the other. A pair must also
- * fulfil the condition of the step. Left and full joins add rows without a partner, with nulls in
+ * fulfil the condition of the step. Batches of pairs have 65,536 rows or about 8 MiB at most. Left and full joins add rows without a partner, with nulls in
  * place of one. Semi and anti joins return rows of the left side alone.
  */
 import {
@@ -39,6 +39,7 @@ import {
   pairSchema,
 } from '../steps/index.ts';
 import { AllPairs, type Chains, KeyPairs, only, type PairFinder } from './pair-finders.ts';
+import { PairRuns } from './pair-runs.ts';
 import { SortedRows } from './range-pairs.ts';
 import {
   asOneBatch,
@@ -194,6 +195,7 @@ class Probe {
   /** Dictionaries of the kept side, for columns that are given as indices into them. */
   readonly #dictionaries: readonly (Vector | undefined)[];
   readonly #condition: ReturnType<typeof compileConditionTree> | undefined;
+  readonly #runs: PairRuns;
   /** Where each column of the result comes from. */
   readonly #places: readonly { readonly isKept: boolean; readonly at: number }[];
   /** Rows of the kept side that had a partner. */
@@ -230,6 +232,7 @@ class Probe {
         at: kept.batch.schema.fields.findIndex((field) => field.name === name),
       };
     });
+    this.#runs = new PairRuns(this.#columnsOf(kept.batch, true));
     const { condition } = step;
     const [own, both] = parted(
       conjuncts(condition),
@@ -244,22 +247,21 @@ class Probe {
     const { join } = this.#step;
     const hasPartner = join === 'inner' ? undefined : new Uint8Array(batch.numRows);
     const finder = await this.#finder(batch);
-    for (;;) {
-      const { streamed, kept } = finder.next();
-      if (streamed.length === 0) break;
-      const pairs = this.#paired(batch, streamed, kept);
-      const fitting = await this.#fitting(pairs);
-      if (hasPartner !== undefined) {
-        markRows(hasPartner, streamed, fitting);
-        if (join === 'full') markRows(this.#hadPartner, kept, fitting);
-      }
-      if (isHalf(join)) {
+    this.#runs.begin(this.#kept.chains.isUnique ? [] : this.#columnsOf(batch, false));
+    for (let found = finder.next(); found.streamed.length > 0; found = finder.next()) {
+      for (const { streamed, kept } of this.#runs.of(found)) {
+        const pairs = this.#paired(batch, streamed, kept);
+        const fitting = await this.#fitting(pairs);
+        if (hasPartner !== undefined) {
+          markRows(hasPartner, streamed, fitting);
+          if (join === 'full') markRows(this.#hadPartner, kept, fitting);
+        }
+        if (!isHalf(join)) {
+          if (fitting === undefined) yield pairs;
+          else if (fitting.length > 0) yield this.#picked(pairs, fitting);
+        }
         await run(this.#work, oneStep());
-        continue;
       }
-      if (fitting === undefined) yield pairs;
-      else if (fitting.length > 0) yield this.#picked(pairs, fitting);
-      await run(this.#work, oneStep());
     }
     if (hasPartner === undefined) return;
     if (join === 'semi') flip(hasPartner);
@@ -270,6 +272,16 @@ class Probe {
       return;
     }
     yield this.#paired(batch, alone, new Uint32Array(alone.length).fill(this.#kept.rows));
+  }
+
+  /** The columns of the result that are copied from one side. */
+  #columnsOf(batch: RecordBatch, ofKept: boolean): Data[] {
+    const columns = columnsOf(batch);
+    return this.#places.flatMap(({ isKept, at }) =>
+      isKept === ofKept && (!isKept || this.#dictionaries[at] === undefined)
+        ? [columns[at] as Data]
+        : [],
+    );
   }
 
   /** Rows of the kept side that no row came to. */

@@ -1,0 +1,58 @@
+/** Joins that repeat wide rows end their batches by bytes. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Connection } from '../../src/sdk/connection.ts';
+import { statementCatalog } from './catalog.ts';
+
+const MIB = 1 << 20;
+let db: Connection;
+
+beforeAll(async () => {
+  ({ db } = await statementCatalog());
+  const of = (count: number, make: (at: number) => Record<string, unknown>) =>
+    Array.from({ length: count }, (_, at) => make(at));
+  await db.createTable(
+    'wide',
+    of(3, (at) => ({ k: at, text: at === 1 ? 'x'.repeat(MIB) : `short ${at}` })),
+  );
+  await db.createTable(
+    'many',
+    of(60, (at) => ({ k: at % 3, n: at })),
+  );
+});
+afterAll(() => db.close());
+
+async function batchesOf(sql: string): Promise<{ rows: number[]; texts: number }> {
+  const rows: number[] = [];
+  let texts = 0;
+  for await (const batch of db.sql(sql)) {
+    rows.push(batch.numRows);
+    const at = batch.schema.fields.findIndex(({ name }) => name === 'text');
+    const column = batch.getChildAt(at);
+    let bytes = 0;
+    for (let row = 0; row < batch.numRows; row++) bytes += (column?.get(row) ?? '').length;
+    expect(bytes).toBeLessThanOrEqual(9 * MIB);
+    texts += bytes;
+  }
+  return { rows, texts };
+}
+
+describe('batches of pairs', () => {
+  test.each([
+    ['the kept side has the wide rows', 'many m JOIN wide w ON w.k = m.k', 60],
+    ['the streamed side has them', 'wide w LEFT JOIN many m ON w.k = m.k', 60],
+    ['without an equation', 'wide w, many m', 180],
+    ['a full join', 'wide w FULL JOIN many m ON w.k = m.k', 60],
+  ])('have 9 MiB at most: %s', async (_, from, count) => {
+    const { rows, texts } = await batchesOf(`SELECT n, text FROM ${from}`);
+    expect(rows.reduce((sum, one) => sum + one, 0)).toBe(count);
+    expect(texts).toBeGreaterThan(20 * MIB);
+    expect(rows.length).toBeGreaterThan(2);
+  });
+
+  test('narrow rows stay together', async () => {
+    const { rows } = await batchesOf(
+      "SELECT n, text FROM many m JOIN (SELECT k, 'x' AS text FROM wide) w ON w.k = m.k",
+    );
+    expect(rows).toEqual([60]);
+  });
+});
