@@ -111,6 +111,87 @@ describe('the order of joins', () => {
   });
 });
 
+describe('columns that are equal to one column', () => {
+  test('are equal to each other, and one equation of them is a key', async () => {
+    const plan = await planOf(`${FROM} a, b, c WHERE a.b = b.id AND b.id = c.id AND a.x = c.id`);
+    expect(plan).toMatch(/Read a:.*where b = x/);
+    expect(plan.match(/ AND /g)).toBeNull();
+  });
+
+  test('are joined first with the smallest table, which says how many values there are', async () => {
+    const of = (count: number, make: (at: number) => Record<string, unknown>) =>
+      Array.from({ length: count }, (_, at) => make(at));
+    await db.createTable(
+      'lands',
+      of(4, (at) => ({ land: at })),
+    );
+    await db.createTable(
+      'sellers',
+      of(100, (at) => ({ seller: at, land: at % 4 })),
+    );
+    await db.createTable(
+      'buyers',
+      of(900, (at) => ({ buyer: at, land: at % 4 })),
+    );
+    await db.createTable(
+      'sales',
+      of(10_000, (at) => ({ buyer: at % 900, seller: (at * 7) % 100 })),
+    );
+    const sql = `SELECT count(*) AS n FROM sellers s, buyers b, sales x, lands l
+      WHERE b.land = s.land AND s.land = l.land AND x.buyer = b.buyer AND x.seller = s.seller`;
+    const plan = await planOf(sql);
+    // By land alone a buyer would have 25 sellers.
+    expect(plan).toMatch(/Join \(inner\) on .*land AND .*seller/);
+    let n = 0;
+    for (let at = 0; at < 10_000; at++) if ((at % 900) % 4 === ((at * 7) % 100) % 4) n++;
+    expect(await rows(sql)).toEqual([{ n }]);
+  });
+
+  test.each([
+    'a.b = b.id AND b.id = c.id AND a.x = c.id',
+    'a.b = b.c AND b.c = c.z AND c.z = a.b',
+    'a.b = b.c AND a.x = b.c AND c.id = a.x',
+    'a.t = b.u AND a.x = b.y AND c.z = b.y',
+  ])('have the pairs of nested loops: %s', async (where) => {
+    const select = 'SELECT a.id AS i, b.id AS j, c.id AS k FROM a, b, c WHERE';
+    const plain = await rows(`${select} ${where} ORDER BY 1, 2, 3`);
+    const whole = `CASE WHEN ${where} THEN true ELSE false END`;
+    expect(plain).toEqual(await rows(`${select} ${whole} ORDER BY 1, 2, 3`));
+    expect(plain.length).toBeGreaterThan(0);
+  });
+});
+
+describe('alternatives', () => {
+  const where = '(a.b = b.id AND a.x = 1 AND b.y = 0) OR (a.b = b.id AND a.x = 2 AND b.y = 1)';
+
+  test('that share an equation are joined by it, and bound each table', async () => {
+    const plan = await planOf(`${FROM} a, b WHERE ${where}`);
+    expect(plan).toContain('Join (inner) on b = b.id AND');
+    expect(plan).toMatch(/Read a: .*, where x = 1 OR x = 2$/m);
+    expect(plan).toMatch(/Read b: .*, where y = 0 OR y = 1$/m);
+    expect(await planOf(`${FROM} a JOIN b ON ${where}`)).toBe(plan);
+  });
+
+  test.each([
+    where,
+    'a.b = b.id OR a.b = b.id AND a.x = 1',
+    '(a.b = b.id AND a.x = 1) OR (a.b = b.id AND b.c > 2)',
+    "(a.x = 1 AND b.y = 0 AND a.t = 't1') OR (a.x = 2 AND a.id > 3 AND b.y < 2)",
+    '(a.x = 1 AND b.y = 0) OR a.b = b.c',
+  ])('have the pairs of nested loops: %s', async (condition) => {
+    for (const join of ['JOIN', 'LEFT JOIN', 'FULL JOIN']) {
+      const plain = await rows(`${FROM} a ${join} b ON ${condition} ORDER BY 1, 2`);
+      const whole = `CASE WHEN ${condition} THEN true ELSE false END`;
+      expect(plain).toEqual(await rows(`${FROM} a ${join} b ON ${whole} ORDER BY 1, 2`));
+      expect(plain.length).toBeGreaterThan(0);
+    }
+    const exists = `SELECT id FROM a WHERE EXISTS (SELECT 1 FROM b WHERE a.b = b.id AND (${condition})) ORDER BY 1`;
+    const pairs = await rows(`${FROM} a, b WHERE a.b = b.id AND (${condition})`);
+    const ids = [...new Set(pairs.map(({ i }) => i))].sort((one, two) => Number(one) - Number(two));
+    expect(await rows(exists)).toEqual(ids.map((id) => ({ id })));
+  });
+});
+
 describe('conditions that are never true', () => {
   test.each([
     ['1 = 0', '1 = 0'],

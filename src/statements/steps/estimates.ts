@@ -1,7 +1,7 @@
 /**
  * Estimates how many rows a plan gives, from the numbers of rows of its tables and the forms of its
- * conditions. `rowsOf` estimates the rows of a plan, and `joinedRowsOf` the pairs of rows of two
- * plans that agree in the first of the given keys.
+ * conditions. `rowsOf` estimates the rows of a plan, `differentOf` and `differentKeys` the different
+ * values of keys, and `joinedRowsOf` the pairs of rows of two plans that agree in them.
  */
 import type { Expression } from '../../sql/index.ts';
 import type { JoinStep, Plan } from './plan-tree.ts';
@@ -19,14 +19,16 @@ const VALUES = 1000;
 export function rowsOf(plan: Plan): number {
   switch (plan.kind) {
     case 'scan': {
-      const rows = plan.source.rowCount * shareOf(plan.filters);
+      const { rowCount } = plan.source;
+      const rows = Math.max(Math.min(1, rowCount), rowCount * shareOf(plan.filters));
       return Math.min(rows, plan.limit ?? Number.MAX_SAFE_INTEGER);
     }
     case 'filter':
       return rowsOf(plan.input) * shareOf(conjuncts(plan.condition));
     case 'join': {
       const rows =
-        joinedRowsOf(plan.left, plan.right, plan.keys) * shareOf(conjuncts(plan.condition));
+        joinedRowsOf(plan.left, plan.right, plan.different ?? differentIn(plan)) *
+        shareOf(conjuncts(plan.condition));
       if (plan.join === 'inner') return rows;
       if (plan.join === 'semi') return Math.min(rows, rowsOf(plan.left));
       if (plan.join === 'anti') return rowsOf(plan.left) * SHARE;
@@ -67,6 +69,8 @@ function shareOfTerm(term: Expression): number {
       return term.negated ? 1 : Math.min(SHARE, term.items.length * OF_EQUATION);
     case 'is':
       return term.test === 'null' && term.negated ? 1 : OF_EQUATION * 5;
+    case 'and':
+      return shareOf(term.args);
     case 'or':
       return Math.min(
         1,
@@ -77,17 +81,50 @@ function shareOfTerm(term: Expression): number {
   }
 }
 
-/** Each row of the larger side is taken to have one partner among all rows of the other's table. */
-export function joinedRowsOf(left: Plan, right: Plan, keys: JoinStep['keys']): number {
-  const pairs = rowsOf(left) * rowsOf(right);
-  const [key] = keys;
-  if (key === undefined) return pairs;
-  const different = Math.min(differentOf(left, key.left), differentOf(right, key.right));
-  return pairs / Math.max(1, different);
+/**
+ * Pairs of rows with equal keys. Each row of the larger side is taken to have one partner among all
+ * rows of the other's table.
+ * @param different how many different values the keys have; undefined where there are no keys
+ */
+export const joinedRowsOf = (left: Plan, right: Plan, different: number | undefined): number =>
+  (rowsOf(left) * rowsOf(right)) / Math.max(1, different ?? 1);
+
+/**
+ * At most how many different values the keys of a join have together: as many as their numbers
+ * multiplied, and as there are rows in the table of either side.
+ */
+export function differentKeys(
+  left: Plan,
+  right: Plan,
+  keys: readonly { readonly key: JoinStep['keys'][number]; readonly different: number }[],
+): number {
+  const ofKeys = keys.map(({ key, different }) => ({
+    left: differentOf(left, key.left),
+    right: differentOf(right, key.right),
+    different,
+  }));
+  const product = ofKeys.reduce(
+    (all, key) => all * Math.max(1, Math.min(key.left, key.right, key.different)),
+    1,
+  );
+  return Math.min(
+    product,
+    Math.max(...ofKeys.map((key) => key.left)),
+    Math.max(...ofKeys.map((key) => key.right)),
+  );
 }
 
+const differentIn = ({ left, right, keys }: JoinStep): number | undefined =>
+  keys.length === 0
+    ? undefined
+    : differentKeys(
+        left,
+        right,
+        keys.map((key) => ({ key, different: Number.MAX_SAFE_INTEGER })),
+      );
+
 /** At most how many different values a key has: as many as there are rows in its table. */
-function differentOf(plan: Plan, key: Expression): number {
+export function differentOf(plan: Plan, key: Expression): number {
   if (key.kind !== 'column') return rowsOf(plan);
   const [name = ''] = key.path;
   switch (plan.kind) {

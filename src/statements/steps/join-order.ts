@@ -1,16 +1,19 @@
 /**
  * `joinsInOrder` reorders inner joins of three or more plans so that few rows are joined. It
  * repeatedly joins the two plans whose join is estimated to give the fewest rows. Two plans of
- * several rows without an equation between them are joined only when no other pair is left. A left
+ * several rows without an equation between them are joined only when no other pair is left; columns
+ * that are equal to the same column have one (equal-columns.ts). A left
  * join below the inner joins is carried out after all of them, if no condition of the inner joins
  * above it reads the columns that it adds.
  */
 import type { Expression } from '../../sql/index.ts';
-import { joinedRowsOf, rowsOf } from './estimates.ts';
+import { type EqualColumns, equalColumns, equationsWithin, keysBetween } from './equal-columns.ts';
+import { differentKeys, joinedRowsOf, rowsOf } from './estimates.ts';
 import { withInputs } from './inputs.ts';
-import { equationOf, isWithin, joinOf, keyOf } from './joins.ts';
+import { equationOf, isWithin, joinOf } from './joins.ts';
 import type { JoinStep, Plan } from './plan-tree.ts';
 import { namesOf } from './pruned.ts';
+import { pushed } from './pushed.ts';
 import { columnsIn, conjuncts } from './trees.ts';
 
 export function joinsInOrder(plan: Plan): Plan {
@@ -62,6 +65,10 @@ interface Side {
 
 interface Pair {
   readonly sides: readonly [Side, Side];
+  /** The equations of sets of equal columns; those of other terms come besides. */
+  readonly keys: JoinStep['keys'];
+  /** At most how many different values the keys have. */
+  readonly different: number | undefined;
   /** Whether there is an equation between the two, or one of them has one row. */
   readonly isBound: boolean;
   readonly rows: number;
@@ -69,10 +76,13 @@ interface Pair {
 
 const sideOf = (plan: Plan): Side => ({ plan, names: namesOf(plan) });
 
-function ordered(plans: readonly Plan[], terms: readonly Expression[]): Plan {
-  let sides = plans.map(sideOf);
-  let open = [...terms];
-  let pairs = sides.flatMap((one, at) => sides.slice(at + 1).map((two) => pairOf(one, two, open)));
+function ordered(plans: readonly Plan[], all: readonly Expression[]): Plan {
+  const { sets, others } = equalColumns(plans, all);
+  let sides = plans.map((plan) => sideOf(pushed(plan, equationsWithin(plan, sets))));
+  let open = [...others];
+  let pairs = sides.flatMap((one, at) =>
+    sides.slice(at + 1).map((two) => pairOf(one, two, sets, open)),
+  );
   while (sides.length > 1) {
     const best = pairs.reduce((found, pair) => (isBetter(pair, found) ? pair : found));
     const [a, b] = best.sides;
@@ -81,23 +91,38 @@ function ordered(plans: readonly Plan[], terms: readonly Expression[]): Plan {
     const isLast = sides.length === 2;
     const own = open.filter((term) => isLast || (hasColumns(term) && isWithin(term, names)));
     open = open.filter((term) => !own.includes(term));
-    const joined = sideOf(joinOf('inner', a.plan, b.plan, own));
-    const others = sides.filter((side) => side !== a && side !== b);
+    const step = joinOf('inner', a.plan, b.plan, own, best.keys);
+    const joined = sideOf(
+      best.different === undefined ? step : { ...step, different: best.different },
+    );
+    const rest = sides.filter((side) => side !== a && side !== b);
     pairs = [
-      ...pairs.filter(({ sides: [one, two] }) => others.includes(one) && others.includes(two)),
-      ...others.map((other) => pairOf(joined, other, open)),
+      ...pairs.filter(({ sides: [one, two] }) => rest.includes(one) && rest.includes(two)),
+      ...rest.map((other) => pairOf(joined, other, sets, open)),
     ];
-    sides = [...others, joined];
+    sides = [...rest, joined];
   }
   return (sides[0] as Side).plan;
 }
 
 const hasColumns = (term: Expression): boolean => columnsIn([term]).size > 0;
 
-function pairOf(one: Side, two: Side, terms: readonly Expression[]): Pair {
-  const keys = terms.flatMap((term) => keyOf(term, one.names, two.names) ?? []);
+function pairOf(
+  one: Side,
+  two: Side,
+  sets: readonly EqualColumns[],
+  terms: readonly Expression[],
+): Pair {
+  const keys = keysBetween(one.names, two.names, sets, terms);
   const isBound = keys.length > 0 || Math.min(rowsOf(one.plan), rowsOf(two.plan)) <= 1;
-  return { sides: [one, two], isBound, rows: joinedRowsOf(one.plan, two.plan, keys) };
+  const different = keys.length === 0 ? undefined : differentKeys(one.plan, two.plan, keys);
+  return {
+    sides: [one, two],
+    keys: keys.flatMap(({ key, isOfSet }) => (isOfSet ? [key] : [])),
+    different,
+    isBound,
+    rows: joinedRowsOf(one.plan, two.plan, different),
+  };
 }
 
 /** Of two that give as many rows, the one that is written first. */

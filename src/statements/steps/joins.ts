@@ -1,10 +1,12 @@
 /**
  * `joinOf` builds a join of two plans from its conditions. Equations between the two plans become
- * keys. Conditions on one plan move down into it where that gives the same rows (pushed.ts).
+ * keys, also those that all alternatives of an OR have (alternatives.ts). Conditions on one plan
+ * move down into it where that gives the same rows (pushed.ts).
  * `comparableKeys` casts the two sides of each key to a common type, and throws InvalidInput for a
  * key whose sides cannot be compared.
  */
 import { compileConditionTree, compileTree, type Expression, refuse } from '../../sql/index.ts';
+import { impliedBy, withoutShared } from './alternatives.ts';
 import { commonKeyType } from './key-types.ts';
 import type { JoinStep, Plan } from './plan-tree.ts';
 import { namesOf } from './pruned.ts';
@@ -31,15 +33,20 @@ export function joinOf(
   const schema = joinSchema(join, left, right);
   const pairs = pairSchema({ join, left, right });
   const isInner = join === 'inner' || join === 'semi';
-  for (const term of terms) {
+  for (const term of terms.flatMap(withoutShared)) {
     compileConditionTree(term, pairs);
     const reads = columnsIn([term]);
     if (reads.size > 0 && isInner && isWithin(term, leftNames)) toLeft.push(term);
     else if (reads.size > 0 && join !== 'full' && isWithin(term, rightNames)) toRight.push(term);
     else {
       const key = keyOf(term, leftNames, rightNames);
-      if (key === undefined) rest.push(term);
-      else keys.push(key);
+      if (key !== undefined) keys.push(key);
+      else {
+        rest.push(term);
+        const implied = impliedBy(term);
+        if (isInner) toLeft.push(...implied.filter((one) => isWithin(one, leftNames)));
+        if (join !== 'full') toRight.push(...implied.filter((one) => isWithin(one, rightNames)));
+      }
     }
   }
   const condition = joined(rest);

@@ -82,6 +82,8 @@ export interface JoinStep extends Step {
   readonly keys: readonly { readonly left: Expression; readonly right: Expression }[];
   /** A condition that pairs have to fulfil besides. */
   readonly condition?: Expression;
+  /** An estimate of how many different values the keys have, where the sides alone tell less. */
+  readonly different?: number;
   /** For `anti` with one key and no condition: whether a null on either side counts as a match. */
   readonly nullsMatch?: boolean;
 }

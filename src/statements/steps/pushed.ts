@@ -10,7 +10,7 @@ import { neverTrue } from './nulls.ts';
 import type { JoinStep, Plan } from './plan-tree.ts';
 import { namesOf } from './pruned.ts';
 import { filtered, joinSchema } from './steps.ts';
-import { columnsIn, conjuncts, joined, rewritten } from './trees.ts';
+import { columnsIn, conjuncts, isComparison, joined, rewritten, textOf } from './trees.ts';
 
 /** The plan with only those rows for which all terms are true. */
 export function pushed(plan: Plan, terms: readonly Expression[]): Plan {
@@ -19,7 +19,7 @@ export function pushed(plan: Plan, terms: readonly Expression[]): Plan {
     case 'scan':
       if (plan.limit !== undefined || plan.offset !== undefined) break;
       for (const term of terms) compileConditionTree(term, plan.schema);
-      return { ...plan, filters: [...plan.filters, ...terms] };
+      return { ...plan, filters: [...plan.filters, ...newTerms(plan.filters, terms)] };
     case 'filter':
       return pushed(plan.input, [...conjuncts(plan.condition), ...terms]);
     case 'project': {
@@ -169,22 +169,10 @@ export function ofOtherSide(
 const typeIn = ({ schema }: Plan, name: string): string =>
   String(schema.fields.find((field) => field.name === name)?.type);
 
-/** Whether a term compares one column with constants. */
-function isComparison(term: Expression): boolean {
-  const isColumn = (tree: Expression): boolean => tree.kind === 'column' && tree.path.length === 1;
-  const isConstant = (tree: Expression): boolean => columnsIn([tree]).size === 0;
-  switch (term.kind) {
-    case 'binary':
-      return isColumn(term.left)
-        ? isConstant(term.right)
-        : isConstant(term.left) && isColumn(term.right);
-    case 'in':
-      return isColumn(term.arg) && term.items.every(isConstant);
-    case 'between':
-      return isColumn(term.arg) && isConstant(term.low) && isConstant(term.high);
-    default:
-      return false;
-  }
+/** Terms that are not among those before. */
+function newTerms(before: readonly Expression[], terms: readonly Expression[]): Expression[] {
+  const known = new Set(before.map(textOf));
+  return terms.filter((term) => !known.has(textOf(term)));
 }
 
 function kept(plan: Plan, terms: readonly Expression[]): Plan {

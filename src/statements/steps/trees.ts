@@ -109,6 +109,24 @@ export const columnTree = (name: string, at?: number): Expression => ({
   ...(at === undefined ? {} : { at }),
 });
 
+/** Whether a term compares one column with constants. */
+export function isComparison(term: Expression): boolean {
+  const isColumn = (tree: Expression): boolean => tree.kind === 'column' && tree.path.length === 1;
+  const isConstant = (tree: Expression): boolean => columnsIn([tree]).size === 0;
+  switch (term.kind) {
+    case 'binary':
+      return isColumn(term.left)
+        ? isConstant(term.right)
+        : isConstant(term.left) && isColumn(term.right);
+    case 'in':
+      return isColumn(term.arg) && term.items.every(isConstant);
+    case 'between':
+      return isColumn(term.arg) && isConstant(term.low) && isConstant(term.high);
+    default:
+      return false;
+  }
+}
+
 const texts = new WeakMap<Expression, string>();
 
 /** A text that is the same for trees that mean the same. It is kept as long as the tree. */

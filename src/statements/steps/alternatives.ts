@@ -1,0 +1,52 @@
+/**
+ * Takes conditions of OR apart for joins. `withoutShared` draws out the terms that all alternatives
+ * have, so that equations among them become keys. `impliedBy` gives the conditions on single
+ * columns that follow from all alternatives, so that they can move into the tables below.
+ */
+import type { Expression } from '../../sql/index.ts';
+import { columnsIn, conjuncts, isComparison, joined, textOf } from './trees.ts';
+
+/** Terms that are true together where `term` is: what all of its alternatives have, and the rest. */
+export function withoutShared(term: Expression): readonly Expression[] {
+  if (term.kind !== 'or') return [term];
+  const alternatives = term.args.map(conjuncts);
+  const [first = [], ...others] = alternatives.map(
+    (terms) => new Map(terms.map((one) => [textOf(one), one])),
+  );
+  const shared = new Map(
+    [...first].filter(([text]) => others.every((alternative) => alternative.has(text))),
+  );
+  if (shared.size === 0) return [term];
+  const rests = alternatives.map((terms) =>
+    joined(terms.filter((one) => !shared.has(textOf(one)))),
+  );
+  const left = rests.filter((rest) => rest !== undefined);
+  // An alternative of nothing else makes the others needless.
+  return [...shared.values(), ...(left.length < rests.length ? [] : [{ ...term, args: left }])];
+}
+
+/**
+ * For each column that every alternative compares with constants: that one of these comparisons is
+ * true. They cannot fail, so that they may be asked of rows that the rest of the term rules out.
+ */
+export function impliedBy(term: Expression): readonly Expression[] {
+  if (term.kind !== 'or') return [];
+  const alternatives = term.args.map((arg) => byColumn(conjuncts(arg)));
+  const [first, ...others] = alternatives;
+  if (first === undefined) return [];
+  return [...first.keys()].flatMap((name): Expression[] => {
+    if (!others.every((alternative) => alternative.has(name))) return [];
+    const args = alternatives.flatMap((alternative) => joined(alternative.get(name) ?? []) ?? []);
+    return [{ kind: 'or', args }];
+  });
+}
+
+function byColumn(terms: readonly Expression[]): Map<string, Expression[]> {
+  const found = new Map<string, Expression[]>();
+  for (const term of terms) {
+    if (!isComparison(term)) continue;
+    const [name = ''] = columnsIn([term]);
+    found.set(name, [...(found.get(name) ?? []), term]);
+  }
+  return found;
+}
