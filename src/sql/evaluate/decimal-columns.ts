@@ -8,14 +8,12 @@ import type { Decimal } from '../../arrow/index.ts';
 import type { ArithmeticOperator } from '../parse/index.ts';
 import {
   asExactNumbers,
-  asSafeNumbers,
   asSigned64,
   bothValid,
   type Column,
   decimalScale,
   type Validity,
   validityOf,
-  type WideColumn,
 } from '../typed/index.ts';
 import { numberKernels } from './number-kernels.ts';
 import { quotient } from './safe-integers.ts';
@@ -48,15 +46,20 @@ export function decimalColumn(
   const computed = x === null || y === null ? null : kernels.integers(op, x, y, length);
   const values = computed === null ? null : times(computed, type.scale - scale);
   if (!(values instanceof BigInt64Array)) return null;
-  const column: WideColumn = { form: 'wide', type, length, values, valid };
-  return type.precision >= ANY_INT64 || hasDigits(column, type.precision) ? column : null;
+  if (type.precision < ANY_INT64 && !hasDigits(values, valid, type.precision)) return null;
+  return { form: 'wide', type, length, values, valid };
 }
 
 /** Whether no value has more digits, as far as doubles tell. */
-function hasDigits(column: WideColumn, most: number): boolean {
-  const values = asSafeNumbers(column);
-  const limit = 10 ** most;
-  return values?.every((value) => Math.abs(value) < limit) === true;
+function hasDigits(values: BigInt64Array, valid: Validity, most: number): boolean {
+  const words = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
+  const limit = Math.min(10 ** most, Number.MAX_SAFE_INTEGER);
+  for (let i = 0, at = 0; i < values.length; i++, at += 2) {
+    const value = (words[at + 1] as number) * 2 ** 32 + ((words[at] as number) >>> 0);
+    if (value < limit && value > -limit) continue;
+    if (valid === null || valid[i] === 1) return false;
+  }
+  return true;
 }
 
 const fitting = (value: bigint): bigint | null =>

@@ -70,7 +70,18 @@ export function loadDecimals(data: Data): BigInt64Array | bigint[] {
   const narrow = new BigInt64Array(length);
   const pairs = new Int32Array(narrow.buffer);
   let fits = true;
-  for (let i = 0; i < length && fits; i++) {
+  if (stride === 4) {
+    let beyond = 0;
+    for (let i = 0, at = 0; i < 2 * length; i += 2, at += 4) {
+      const high = words[at + 1] as number;
+      const sign = high >> 31;
+      beyond |= ((words[at + 2] as number) ^ sign) | ((words[at + 3] as number) ^ sign);
+      pairs[i] = words[at] as number;
+      pairs[i + 1] = high;
+    }
+    fits = beyond === 0;
+  }
+  for (let i = 0; i < length && fits && stride !== 4; i++) {
     const low = words[i * stride] as number;
     const high = stride === 1 ? low >> 31 : (words[i * stride + 1] as number);
     pairs[i * 2] = low;
