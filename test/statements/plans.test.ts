@@ -161,6 +161,44 @@ describe('columns that are equal to one column', () => {
   });
 });
 
+describe('groups of which a join asks for few', () => {
+  beforeAll(async () => {
+    const of = (count: number, make: (at: number) => Record<string, unknown>) =>
+      Array.from({ length: count }, (_, at) => make(at));
+    await db.createTable(
+      'parts',
+      of(50, (at) => ({ part: at, size: at % 10 })),
+    );
+    await db.createTable(
+      'lines',
+      of(3000, (at) => ({ part: at % 60 === 59 ? null : at % 60, n: at % 13 })),
+    );
+  });
+  const MEAN = 'SELECT avg(n) FROM lines i WHERE i.part = ';
+
+  test.each([
+    `SELECT part, n FROM parts p JOIN lines l USING (part) WHERE size = 3 AND n < (${MEAN} p.part)`,
+    `SELECT part, (${MEAN} p.part) AS mean FROM parts p WHERE size = 3`,
+    'SELECT p.part, q.n FROM parts p JOIN (SELECT part, sum(n) AS n FROM lines GROUP BY part HAVING sum(n) > 200) q ON q.part = p.part WHERE size = 3',
+  ])('are made of the rows of these alone: %s', async (sql) => {
+    const plan = await planOf(sql);
+    expect(plan).toMatch(/Sum up by.*\n(.*Compute.*\n)?.*Join \(semi\)/);
+    const every = sql.replace('size = 3', 'CASE WHEN size = 3 THEN true ELSE false END');
+    const plainly = sql.includes('USING') ? every.replace('n <', '0 + n <') : every;
+    const order = ' ORDER BY 1, 2';
+    expect(await rows(sql + order)).toEqual(await rows(plainly + order));
+    expect((await rows(sql)).length).toBeGreaterThan(3);
+  });
+
+  test.each([
+    'SELECT l.n, q.n FROM lines l JOIN (SELECT part, count(*) AS n FROM lines GROUP BY part) q ON q.part = l.part',
+    'SELECT p.part FROM parts p JOIN (SELECT part, sum(n) AS n FROM lines GROUP BY part) q ON q.n = p.part WHERE size = 3',
+    'SELECT q.n FROM (SELECT part, sum(n) AS n FROM lines GROUP BY part) q LEFT JOIN parts p ON q.part = p.part AND size = 3',
+  ])('others are made of all rows: %s', async (sql) => {
+    expect(await planOf(sql)).not.toContain('Join (semi)');
+  });
+});
+
 describe('alternatives', () => {
   const where = '(a.b = b.id AND a.x = 1 AND b.y = 0) OR (a.b = b.id AND a.x = 2 AND b.y = 1)';
 

@@ -6,6 +6,7 @@
 import { Schema } from '../../arrow/index.ts';
 import type { Statement, TableReference } from '../../sql/index.ts';
 import {
+  groupsNarrowed,
   halvesBelow,
   joinsInOrder,
   type Plan,
@@ -43,7 +44,7 @@ export function planStatement(
     renamed(field, own.of(names[place] as string, '', '_', 1)),
   );
   const all = new Set(plan.schema.fields.map(({ name }) => name));
-  const best = joinsInOrder(halvesBelow(withoutEmpty(plan)));
+  const best = groupsNarrowed(joinsInOrder(halvesBelow(withoutEmpty(plan))));
   return { plan: pruned(best, all), schema: new Schema(fields), written: planner.written };
 }
 

@@ -11,6 +11,7 @@ export { inputsOf } from './inputs.ts';
 export { joinsInOrder } from './join-order.ts';
 export { comparableKeys, isWithin, joinOf, keyOf } from './joins.ts';
 export { castOf, castUnlessSame, commonKeyType, MOST_DIGITS } from './key-types.ts';
+export { groupsNarrowed } from './narrowed.ts';
 export type {
   CheckedStep,
   ExpandStep,
