@@ -233,3 +233,28 @@ test('the keys that are kept count against the memory of a request', async () =>
   ).rejects.toThrow('The keys of IN or EXISTS that are kept in memory');
   await own.db.close();
 });
+
+test.each(['EXISTS', 'NOT EXISTS'])(
+  '%s with an inequality keeps the smaller left side',
+  async (form) => {
+    const own = await statementCatalog({ requestMemory: 3 << 20 });
+    const many = await own.db.createTable('many', [{ k: 0, v: 0 }]);
+    await many.add(Array.from({ length: 200_000 }, (_, at) => ({ k: at % 50_000, v: at % 7 })));
+    const few = Array.from({ length: 40 }, (_, id) => ({
+      ...{ id, k: id < 30 ? id * 3 : null, v: id < 20 ? 3 : 10 },
+    }));
+    await own.db.createTable('few', few);
+    const sql = `SELECT f.id FROM few f WHERE ${form} (SELECT 1 FROM many m WHERE m.k = f.k AND m.v > f.v)`;
+    const pairs = few.filter(({ k, v }) =>
+      [0, 1, 2, 3].some((round) => k !== null && (k + round * 50_000) % 7 > v),
+    );
+    const wanted = few.filter((row) => pairs.includes(row) === (form === 'EXISTS'));
+    expect(wanted.length).toBeGreaterThan(9);
+    expect(await own.rows(sql)).toEqual(wanted.map(({ id }) => ({ id })));
+    // The other side does not fit.
+    const turned =
+      'SELECT m.k FROM many m WHERE EXISTS (SELECT 1 FROM many f WHERE m.k = f.k AND m.v > f.v)';
+    await expect(own.rows(turned)).rejects.toThrow('requestMemory');
+    await own.db.close();
+  },
+);

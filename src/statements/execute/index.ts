@@ -1,8 +1,8 @@
 /**
  * `relationOf` carries out a plan and returns its rows, batch by batch. An inner join keeps the
- * side in memory that is estimated to have fewer rows. A semi or anti join by keys alone keeps the
- * keys of the right side, or the rows of the left side if these are estimated to be less than half
- * as many. Other joins keep the right side.
+ * side in memory that is estimated to have fewer rows. A semi or anti join with keys keeps the right
+ * side (its keys alone, if it has no other condition), or the rows of the left side if these are
+ * estimated to be less than half as many. Other joins keep the right side.
  */
 
 import { isHalf, type Plan, rowsOf } from '../steps/index.ts';
@@ -46,7 +46,9 @@ export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation 
         const keepsLeft = 2 * rowsOf(plan.left) < rowsOf(plan.right);
         return matchedRows({ left, right, step: plan, keepsLeft }, work);
       }
-      const keepsLeft = plan.join === 'inner' && rowsOf(plan.left) < rowsOf(plan.right);
+      const keepsLeft =
+        (plan.join === 'inner' && rowsOf(plan.left) < rowsOf(plan.right)) ||
+        (isHalf(plan.join) && plan.keys.length > 0 && 2 * rowsOf(plan.left) < rowsOf(plan.right));
       return joinedRows({ left, right, step: plan, keepsLeft, isEncoded }, work);
     }
     case 'mark':

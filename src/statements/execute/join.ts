@@ -3,7 +3,8 @@
  * those of the other side stream past them. A row with a null among its keys has no partner.
  * Without keys every row of one side can be a partner of every row of the other. A pair must also
  * fulfil the condition of the step. Batches of pairs have 65,536 rows or about 8 MiB at most. Left and full joins add rows without a partner, with nulls in
- * place of one. Semi and anti joins return rows of the left side alone.
+ * place of one. Semi and anti joins return rows of the left side alone; where that is the side kept,
+ * after the last row of the other.
  */
 import {
   batchBytes,
@@ -57,7 +58,7 @@ export interface Joined {
   readonly left: Relation;
   readonly right: Relation;
   readonly step: JoinStep;
-  /** Whether the left side is the one that is kept, which only an inner join may ask for. */
+  /** Whether the left side is the one that is kept, as inner, semi and anti joins may ask for. */
   readonly keepsLeft: boolean;
   /** Whether texts of the kept side may be given as indices of a dictionary, for groups by them. */
   readonly isEncoded: boolean;
@@ -84,9 +85,11 @@ export function joinedRows(
             ? await SortedRows.of(condition, streamed.schema, rows, work)
             : undefined;
         if (sorted !== undefined) held.set(held.bytes + sorted.bytes);
-        const probe = new Probe(rows, streamed, streamedKeys, { step, sorted, isEncoded }, work);
+        const options = { step, keepsLeft, sorted, isEncoded };
+        const probe = new Probe(rows, streamed, streamedKeys, options, work);
         for await (const batch of streamed.batches()) yield* probe.pairs(batch);
         if (step.join === 'full') yield* probe.unmatched();
+        else if (isHalf(step.join) && keepsLeft) yield* probe.keptHalf();
       } finally {
         held.end();
       }
@@ -181,6 +184,7 @@ const nullRows = (schema: Schema, rows: number): RecordBatch =>
 
 interface ProbeOptions {
   readonly step: JoinStep;
+  readonly keepsLeft: boolean;
   /** The kept rows in an order by which the condition bounds those that may be in a pair. */
   readonly sorted: SortedRows | undefined;
   readonly isEncoded: boolean;
@@ -198,6 +202,8 @@ class Probe {
   readonly #runs: PairRuns;
   /** Where each column of the result comes from. */
   readonly #places: readonly { readonly isKept: boolean; readonly at: number }[];
+  /** Whether rows of the kept side are given by whether they had a partner. */
+  readonly #marksKept: boolean;
   /** Rows of the kept side that had a partner. */
   readonly #hadPartner: Uint8Array;
   /** A condition without which a row that passes by has no partner. */
@@ -210,7 +216,7 @@ class Probe {
     kept: KeptRows,
     streamed: Relation,
     keys: JoinStep['keys'][number]['left'][],
-    { step, sorted, isEncoded }: ProbeOptions,
+    { step, keepsLeft, sorted, isEncoded }: ProbeOptions,
     work: Work,
   ) {
     this.#dictionaries = columnsOf(kept.batch).map((column) =>
@@ -223,7 +229,8 @@ class Probe {
     this.#work = work;
     this.#schema = pairs;
     this.#keys = columnReader(keys, streamed.schema, work);
-    this.#hadPartner = new Uint8Array(step.join === 'full' ? kept.rows : 0);
+    this.#marksKept = step.join === 'full' || (isHalf(step.join) && keepsLeft);
+    this.#hadPartner = new Uint8Array(this.#marksKept ? kept.rows : 0);
     this.#places = pairs.fields.map(({ name }) => {
       const at = streamed.schema.fields.findIndex((field) => field.name === name);
       if (at >= 0) return { isKept: false, at };
@@ -245,17 +252,16 @@ class Probe {
 
   async *pairs(batch: RecordBatch): AsyncGenerator<RecordBatch> {
     const { join } = this.#step;
-    const hasPartner = join === 'inner' ? undefined : new Uint8Array(batch.numRows);
+    const marksStreamed = join === 'full' || (join !== 'inner' && !this.#marksKept);
+    const hasPartner = marksStreamed ? new Uint8Array(batch.numRows) : undefined;
     const finder = await this.#finder(batch);
     this.#runs.begin(this.#kept.chains.isUnique ? [] : this.#columnsOf(batch, false));
     for (let found = finder.next(); found.streamed.length > 0; found = finder.next()) {
       for (const { streamed, kept } of this.#runs.of(found)) {
         const pairs = this.#paired(batch, streamed, kept);
         const fitting = await this.#fitting(pairs);
-        if (hasPartner !== undefined) {
-          markRows(hasPartner, streamed, fitting);
-          if (join === 'full') markRows(this.#hadPartner, kept, fitting);
-        }
+        if (hasPartner !== undefined) markRows(hasPartner, streamed, fitting);
+        if (this.#marksKept) markRows(this.#hadPartner, kept, fitting);
         if (!isHalf(join)) {
           if (fitting === undefined) yield pairs;
           else if (fitting.length > 0) yield this.#picked(pairs, fitting);
@@ -295,6 +301,16 @@ class Probe {
           : nullColumn(this.#schema.fields[column]?.type as Data['type'], rows.length),
       );
       yield recordBatch(this.#schema, columns, rows.length);
+    }
+  }
+
+  /** The rows of a semi or anti join whose left side is the kept one. */
+  async *keptHalf(): AsyncGenerator<RecordBatch> {
+    if (this.#step.join === 'semi') flip(this.#hadPartner);
+    const rows = rowsWithout(this.#hadPartner);
+    for (let from = 0; from < rows.length; from += BATCH_ROWS) {
+      yield leftRows(this.#kept.batch, rows.subarray(from, from + BATCH_ROWS), this.#step);
+      await run(this.#work, oneStep());
     }
   }
 
