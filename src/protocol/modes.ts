@@ -53,7 +53,7 @@ export function parseMode<const Mode extends string>(
   const words = allowed.map(inSnakeCase);
   throw new DirspaceError(
     'InvalidInput',
-    `The ${member} ${JSON.stringify(value.slice(0, 80))} is none of ${words.join(', ')}.${suggestion(value, words)}`,
+    `Invalid ${member} '${value.slice(0, 80)}': it is one of ${words.join(', ')}.${suggestion(value, words)}`,
     { details: { member, allowed } },
   );
 }

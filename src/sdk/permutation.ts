@@ -220,7 +220,10 @@ export const permutationBuilder = (table: Table): PermutationBuilder =>
 function sequentialSplit(options: SplitSequentialOptions): Split {
   const { ratios, counts, fixed, splitNames } = options;
   if ([ratios, counts, fixed].filter((one) => one !== undefined).length !== 1) {
-    throw new DirspaceError('InvalidInput', 'Give one of ratios, counts and fixed for the splits.');
+    throw new DirspaceError(
+      'InvalidInput',
+      "Exactly one of 'ratios', 'counts', or 'fixed' must be provided for the splits.",
+    );
   }
   checkNames(
     splitNames,

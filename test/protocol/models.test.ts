@@ -231,9 +231,9 @@ describe('modes', () => {
 
   it('says which words there are', () => {
     expect(() => parseMode('burn', DROP_BEHAVIORS, 'behavior')).toThrow(
-      'The behavior "burn" is none of restrict, cascade.',
+      "Invalid behavior 'burn': it is one of restrict, cascade.",
     );
-    expect(() => parseMode('', CREATE_MODES)).toThrow('none of create');
+    expect(() => parseMode('', CREATE_MODES)).toThrow('one of create');
   });
 });
 

@@ -73,7 +73,7 @@ export abstract class EmbeddingFunction<
       if (value === undefined || (typeof value === 'string' && value.startsWith('$var:'))) continue;
       throw new DirspaceError(
         'InvalidInput',
-        `The option ${JSON.stringify(name)} is sensitive and would be kept in tables: set a variable of the registry, and give "$var:NAME".`,
+        `The key ${JSON.stringify(name)} is sensitive and cannot be set directly, as tables would keep it: set a variable of the registry, and give "$var:NAME".`,
         { details: { option: name } },
       );
     }

@@ -140,6 +140,6 @@ export function checkCount(name: string, value: number, least = 0): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
   throw new DirspaceError(
     'InvalidInput',
-    `${name} is ${shown(value)}; it is an integer >= ${least}.`,
+    `${name} is ${shown(value)}; it is ${least === 0 ? 'a non-negative integer' : `an integer >= ${least}`}.`,
   );
 }

@@ -22,6 +22,7 @@ import {
   pages,
   type TableTarget,
 } from '../handles/index.ts';
+import { checkCount } from '../query/index.ts';
 import type { Table } from './table.ts';
 import type { VersionSelection } from './versions.ts';
 
@@ -80,7 +81,10 @@ export class Branches {
     checkChangeOptions(options);
     const { catalog, table } = entered(this.#target, options);
     const { branch: from_branch } = branchMember(fromRef ?? undefined);
-    const from_version = fromVersion ?? undefined;
+    const from_version =
+      fromVersion === undefined || fromVersion === null
+        ? undefined
+        : checkCount('fromVersion', fromVersion);
     await catalog.createTableBranch(
       { ...table, name, ...defined({ from_branch, from_version }) },
       options,

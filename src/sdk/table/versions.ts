@@ -154,7 +154,10 @@ export async function restoreVersion(
       ? at.pinned
       : await resolveSelection(() => newest, selectionOf(version, newest.branch), options);
   if (chosen?.version === undefined) {
-    throw new DirspaceError('InvalidInput', 'restore needs a version: check one out or give it.');
+    throw new DirspaceError(
+      'InvalidInput',
+      'restore needs a version: checkout before running restore, or give it one.',
+    );
   }
   if (chosen.branch !== newest.branch) {
     throw new DirspaceError(
