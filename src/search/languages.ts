@@ -4,7 +4,8 @@
  * Snowball stemmer of a language; its package is loaded on first use. Greek has no stemmer here
  * and throws Unsupported.
  */
-import { createRequire } from 'node:module';
+// Not by the name `createRequire`, which banners of bundles of ESM declare.
+import nodeModule from 'node:module';
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';
 
@@ -74,12 +75,12 @@ export async function openStemmer(language: Language): Promise<Stem> {
 
 /**
  * Required, as Node looks for the exports of CommonJS that is imported letter by letter: for this
- * package of 870 KB that takes several times as long as loading it. In a program that was bundled,
- * only the import finds the package.
+ * package of 870 KB that takes Node 20 several times as long as loading it. In a program that was
+ * bundled, only the import finds the package.
  */
 async function loadSnowball(): Promise<Snowball> {
   try {
-    return createRequire(import.meta.url)('snowball-stemmers') as Snowball;
+    return nodeModule.createRequire(import.meta.url)('snowball-stemmers') as Snowball;
   } catch {
     // @ts-expect-error the package has no declarations
     const loaded = (await import('snowball-stemmers')) as { readonly default: Snowball };

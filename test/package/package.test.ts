@@ -301,6 +301,12 @@ describe('the build', () => {
       console.log(JSON.stringify([refused, tokens]));`);
     expect(stems).toContain('[1,');
     expect(stems).toContain('"run"');
+    // Bundles of ESM often begin with a line that declares `createRequire`.
+    const scripts = readdirSync(built('dist/chunks')).filter((file) => file.endsWith('.js'));
+    for (const script of scripts) {
+      const text = readFileSync(built(`dist/chunks/${script}`), 'utf8');
+      expect(text, script).not.toMatch(/^import \{[^}]*\bcreateRequire\b/m);
+    }
   });
 
   test('has a file of declarations for each entry, which need apache-arrow and Node only', () => {
