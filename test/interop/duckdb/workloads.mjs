@@ -1,7 +1,8 @@
 /**
  * Asks dirspace and DuckDB the questions of public workloads, workload by workload (the files of workloads/): TPC-H, the
  * Star Schema Benchmark, page views as in ClickBench, the db-benchmark of H2O, and statements of an analyst. Compares the
- * rows and prints the medians of milliseconds and of processor time; ends with code 1 where values differ.
+ * rows and prints the medians of milliseconds and of processor time, ours before those of DuckDB; ends with code 1 where
+ * values differ or a statement is refused.
  * node workloads.mjs [--scale 0.1] [--runs 3] [--threads 2] [--only tpch,ssb] [--statement TEXT] [--memory] [--folder F]
  * [--built FOLDER], after the modules are compiled. --memory asks each question of dirspace alone in a process of its
  * own, and prints the most memory that it had; --folder keeps the tables for further runs; --runs 0 only compares.
