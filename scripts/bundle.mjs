@@ -8,7 +8,15 @@
  * command line runs in a process of its own and has copies of the packages that each start needs,
  * with their licences beside it. The CommonJS has copies of the packages that are ES modules alone.
  */
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decode, encode } from '@jridgewell/sourcemap-codec';
@@ -205,6 +213,14 @@ await bundle(Object.fromEntries(LIBRARY.map((name) => [name, name])), dist, {
   minify: SHORT,
   format: 'cjs',
 });
+// Tools that copy the files of a deployment follow `require` to the CommonJS, and Node takes the ES
+// modules there: this line, which never runs, leads them to both.
+for (const name of LIBRARY) {
+  appendFileSync(
+    join(dist, `${name}.cjs`),
+    `\nif(typeof module==="undefined")require("./${name}.js");\n`,
+  );
+}
 const LINE = `\n${'-'.repeat(80)}\n\n`;
 writeFileSync(join(dist, 'LICENCES.txt'), licences(MODULES_ALONE).join(LINE));
 await bundle({ main: 'cli/main' }, join(dist, 'cli'), {

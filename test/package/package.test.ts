@@ -134,16 +134,24 @@ describe('the build', () => {
     expect(readFileSync(built(bin), 'utf8').split('\n')[0]).toBe('#!/usr/bin/env node');
     for (const entry of Object.values(manifest.exports as Json)) {
       if (typeof entry === 'string') continue;
-      const { require: common, default: main, types, ...first } = entry as Record<string, unknown>;
+      const {
+        require: required,
+        default: main,
+        types,
+        ...first
+      } = entry as Record<string, unknown>;
       expect(existsSync(built(main as string))).toBe(true);
       const path = (main as string).replace(/\.js$/, '');
       expect(types).toBe(`${path}.d.ts`);
-      expect(common).toEqual({ types: `${path}.d.cts`, default: `${path}.cjs` });
+      expect(required).toEqual({ types: `${path}.d.cts`, default: `${path}.cjs` });
       // What Node and bundlers take by `require` too, so it has to come before the other.
       const order = ['module-sync', 'module', 'require', 'types', 'default'];
       expect(Object.keys(entry as Json)).toEqual(order);
-      expect(Object.keys(common as Json)).toEqual(['types', 'default']);
+      expect(Object.keys(required as Json)).toEqual(['types', 'default']);
       expect(first).toEqual({ 'module-sync': { types, default: main }, module: main });
+      // Tools that copy what a deployment requires have to find what Node takes.
+      const common = readFileSync(built(`${path}.cjs`), 'utf8');
+      expect(common).toContain(`require("./${basename(main as string)}")`);
       for (const end of ['.d.ts', '.d.cts', '.cjs']) {
         expect(existsSync(built(`${path}${end}`))).toBe(true);
       }
