@@ -1,6 +1,6 @@
 /**
- * `pageFile` reads a file of the browser page from `dist/ui` on its first request, and keeps it. It
- * reads only the names in `PAGE_FILES`, so no path of a request reaches the disk. It throws
+ * `pageFile` reads a file of the browser page from `dist/ui` on its first request, and keeps it, also
+ * compressed. It reads only the names in `PAGE_FILES`, so no path of a request reaches the disk. It throws
  * Internal if the build lacks the page, and looks again the next time.
  */
 import { createHash } from 'node:crypto';
@@ -8,6 +8,8 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { DirspaceError } from '../../errors.ts';
 
 /** The files of the page, by the name in their address, and what they are. */
@@ -22,6 +24,8 @@ export interface PageFile {
   readonly type: string;
   readonly text: string;
   readonly etag: string;
+  /** The text by gzip. */
+  readonly zipped: Uint8Array;
 }
 
 const read = new Map<string, Promise<PageFile>>();
@@ -48,7 +52,7 @@ async function readPageFile(name: string): Promise<PageFile> {
   }
   const text = await readFile(join(folder, name), 'utf8');
   const sum = createHash('sha256').update(text).digest('base64url').slice(0, 22);
-  return { type, text, etag: `"${sum}"` };
+  return { type, text, etag: `"${sum}"`, zipped: await promisify(gzip)(text, { level: 9 }) };
 }
 
 /** This module is in `dist`, in a folder of it, or, where tests run the sources, in `src/server/ui`. */

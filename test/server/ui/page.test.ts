@@ -86,6 +86,29 @@ describe('the files of the page', () => {
     expect(other.status).toBe(200);
   });
 
+  test.each([
+    ['gzip', 'gzip'],
+    ['br;q=1.0, GZIP;q=0.5, *', 'gzip'],
+    ['br, deflate', undefined],
+    ['gzip;q=0', undefined],
+    ['gzip; q=0.000', undefined],
+    ['xgzip', undefined],
+  ])('are sent as %s allows', async (accepted, coding) => {
+    const db = await connect('/c', { fs: memoryFs() });
+    const pair = await restPair({ namespace: db.namespace, ui: true }, { wire: 'socket' });
+    const head = `host: localhost\r\naccept-encoding: ${accepted}\r\nconnection: close\r\n\r\n`;
+    const plain = await ask(pair, 'GET', '/ui/app.js');
+    const raw = await rawAnswer(pair.base, `GET /ui/app.js HTTP/1.1\r\n${head}`);
+    const sent = /^content-encoding: (\S+)/im.exec(raw)?.[1];
+    const length = Number(/^content-length: (\d+)/im.exec(raw)?.[1]);
+    expect([sent, /^vary: .*accept-encoding/im.test(raw)]).toEqual([coding, true]);
+    // Each form has a tag of its own.
+    const tag = /^etag: (\S+)/im.exec(raw)?.[1];
+    expect(tag === plain.headers.get('etag')).toBe(coding !== undefined);
+    if (coding === undefined) expect(length).toBe(Buffer.byteLength(plain.text));
+    else expect(length).toBeLessThan(plain.text.length / 2);
+  });
+
   test('are these alone, whatever a path says', async () => {
     const db = await connect('/c', { fs: memoryFs() });
     const pair = await restPair({ namespace: db.namespace, ui: true }, { wire: 'socket' });
