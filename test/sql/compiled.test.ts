@@ -11,12 +11,14 @@ import {
   Utf8,
   vectorFromArray,
 } from '../../src/arrow/apache.ts';
+import { bindPredicate } from '../../src/sql/bind/index.ts';
 import {
   type ColumnStatistics,
   compileExpression,
   compilePredicate,
   type Pruned,
 } from '../../src/sql/expression.ts';
+import { parseExpression } from '../../src/sql/parse/index.ts';
 import { rows, schema, source } from '../helpers/expression-rows.ts';
 
 describe('a compiled expression', () => {
@@ -30,6 +32,20 @@ describe('a compiled expression', () => {
     expect([compiled.usesRowId, compiled.usesRowOffset]).toEqual([false, true]);
     expect((await compileExpression('s', schema)).column).toEqual(['s']);
     expect((await compileExpression('s || s', schema)).column).toBeNull();
+  });
+
+  it.each([
+    "d < DATE '2024-03-31' - 90",
+    "d < DATE '2024-03-31' - INTERVAL '90' DAY",
+    "ts > TIMESTAMP '2024-03-31' - INTERVAL '1 day' * 2",
+    'x > abs(CAST(-3 AS int) * 2.5) + 1',
+  ])('compares with the constant that several steps give: %s', (sql) => {
+    expect(bindPredicate(parseExpression(sql), schema).kind).toBe('compareConstant');
+  });
+
+  it('leaves a calculation that fails to the rows', () => {
+    const bound = bindPredicate(parseExpression('i32 = (1 / (2 - 2)) + 3'), schema);
+    expect(bound.kind).toBe('compare');
   });
 
   it('says its type', async () => {

@@ -7,7 +7,15 @@
 import { isDirspaceError } from '../../errors.ts';
 import { evaluateConstant } from '../evaluate/index.ts';
 import { refuse } from '../parse/index.ts';
-import { BOOL, type Bound, childrenOf, familyOf, literal, locationOf } from '../typed/index.ts';
+import {
+  BOOL,
+  type Bound,
+  childrenOf,
+  type Family,
+  familyOf,
+  literal,
+  locationOf,
+} from '../typed/index.ts';
 
 /** Nested ANDs (and ORs) become one. */
 export function flat(kind: 'and' | 'or', args: readonly Bound[]): Bound {
@@ -38,16 +46,11 @@ export function fold(bound: Bound): Bound {
   if (bound.kind === 'literal') return bound;
   if (bound.kind === 'and' || bound.kind === 'or') return foldLogic(bound);
   if (bound.kind === 'known' && bound.arg.kind !== 'literal') return bound;
-  const children = childrenOf(bound);
-  if (bound.kind === 'column' || bound.kind === 'virtual') return bound;
-  if (!children.every((child) => child.kind === 'literal')) return bound;
-  if (bound.kind === 'list' && bound.items.length > 1000) return bound;
-  // What is gone through in steps is left to the rows, where there are steps.
-  if (bound.kind === 'call' && bound.run.inSteps !== undefined && children.some(isLong))
-    return bound;
+  if (!isComputable(bound) || !childrenOf(bound).every(isConstant)) return bound;
   try {
-    return literal(bound.type, evaluateConstant(bound), children.map(locationOf)[0]);
+    return literal(bound.type, evaluateConstant(bound), childrenOf(bound).map(locationOf)[0]);
   } catch (error) {
+    constants.set(bound, false);
     // What a literal says is wrong now; what a calculation meets is wrong when a row gets there.
     const wrong =
       bound.kind === 'cast' && bound.arg.kind === 'literal' && bound.mode === 'explicit';
@@ -57,6 +60,34 @@ export function fold(bound: Bound): Bound {
     return bound;
   }
 }
+
+/** Whether a node whose children are constants can be computed while it is bound. */
+function isComputable(bound: Bound): boolean {
+  if (bound.kind === 'column' || bound.kind === 'virtual') return false;
+  if (bound.kind === 'list' && bound.items.length > 1000) return false;
+  // What is gone through in steps is left to the rows, where there are steps.
+  return bound.kind !== 'call' || bound.run.inSteps === undefined || !bound.args.some(isLong);
+}
+
+/** Nodes that a binding made of several, such as a date moved by days, are found out once each. */
+const constants = new WeakMap<Bound, boolean>();
+
+function isConstant(bound: Bound): boolean {
+  if (bound.kind === 'literal') return true;
+  let known = constants.get(bound);
+  if (known === undefined) {
+    known =
+      SMALL.has(familyOf(bound.type)) && isComputable(bound) && childrenOf(bound).every(isConstant);
+    constants.set(bound, known);
+  }
+  return known;
+}
+
+/** Values of these take little, whatever they are computed of. */
+const SMALL: ReadonlySet<Family> = new Set<Family>([
+  ...(['bool', 'int', 'float', 'decimal', 'date', 'time', 'timestamp'] as const),
+  ...(['duration', 'interval'] as const),
+]);
 
 /** Characters of a text that are gone through at once while an expression is bound. */
 const SHORT_TEXT = 256;
