@@ -62,6 +62,7 @@ export {
 export { registerFunction } from './register.ts';
 export { cutText, inWords, shownNumber, shownValue } from './shown-values.ts';
 export {
+  asSafeNumbers,
   BOOL,
   type Column,
   columnOf,

@@ -1,7 +1,8 @@
 /**
  * `castNumbers` converts a whole column at once, if doubles hold every value exactly. It converts
- * integers and floats to integers or to float32, decimals to float64, and timestamps without a time
- * zone to days. For all other casts and values it returns null, and cast.ts converts value by value
+ * integers, floats and decimals to integers, integers and floats to float32, decimals to float64,
+ * dates, times and durations to integers and back, and dates and timestamps without a time zone
+ * into each other. For all other casts and values it returns null, and cast.ts converts value by value
  * and names a value that does not fit. A lenient cast to integers makes such a value null.
  */
 import { type DataType, Precision } from '../../arrow/index.ts';
@@ -10,13 +11,16 @@ import {
   type CastMode,
   type Column,
   clockZoneOf,
+  dayOf,
   decimalScale,
+  type Family,
   familyOf,
   integerRange,
   isWide,
   type NumberArray,
   type NumberColumn,
   nanosPerUnit,
+  timesOf,
   type Validity,
 } from '../typed/index.ts';
 
@@ -39,7 +43,14 @@ export function castNumbers(column: Column, to: DataType, mode: CastMode): Numbe
     if (f === 'int' || f === 'float') return floats(column, to);
     if (f === 'decimal') return decimalsAsDoubles(column, to);
   }
-  if (f === 'timestamp' && g === 'date' && mode === 'explicit') return dates(column, to);
+  if (mode === 'explicit') {
+    if (f === 'decimal' && g === 'int') return wholeDecimals(column, to);
+    if ((COUNTED.has(f) && g === 'int') || (f === 'int' && COUNTED.has(g))) {
+      return counted(column, to);
+    }
+  }
+  const areDays = [f, g].every((family) => family === 'date' || family === 'timestamp');
+  if (areDays && mode !== 'lenient') return times(column, to, mode);
   return null;
 }
 
@@ -120,17 +131,58 @@ function decimalsAsDoubles(column: Column, to: DataType): NumberColumn | null {
   return made(to, values, column.valid);
 }
 
-function dates(column: Column, to: DataType): NumberColumn | null {
-  if (isWide(to) || clockZoneOf(column.type) !== null || !('valid' in column)) return null;
-  const counted = safeOf(column);
-  if (counted === null) return null;
-  const perDay = Number(nanosPerUnit(to) / nanosPerUnit(column.type));
-  const values = new Float64Array(counted.length);
-  for (let i = 0; i < values.length; i++) {
-    // Exact: the quotient of whole numbers within 2^53 never rounds to the next whole number.
-    values[i] = Math.floor((counted[i] as number) / perDay);
-    // Days have 32 bits: the exact way says which value does not fit.
-    if (values[i] !== ((values[i] as number) | 0)) return null;
+/** The fraction is dropped. */
+function wholeDecimals(column: Column, to: DataType): NumberColumn | null {
+  const scale = decimalScale(column.type);
+  const unscaled = safeOf(column);
+  if (unscaled === null || !('valid' in column) || scale < 0 || scale > EXACT_DIGITS) return null;
+  // Exact: the quotient of whole numbers within 2^53 never rounds to the next whole number.
+  const power = 10 ** scale;
+  const values = new Float64Array(unscaled.length);
+  for (let i = 0; i < values.length; i++) values[i] = (unscaled[i] as number) / power;
+  return wholeNumbers(values, column.valid, to, 'explicit');
+}
+
+/** Powers of ten up to this one are below 2^53. */
+const EXACT_DIGITS = 15;
+
+/** Families whose values are whole numbers of a unit. */
+const COUNTED: ReadonlySet<Family> = new Set<Family>(['date', 'time', 'timestamp', 'duration']);
+
+/** The same numbers. */
+function counted(column: Column, to: DataType): NumberColumn | null {
+  const values = safeOf(column);
+  if (values === null || !('valid' in column)) return null;
+  if (familyOf(to) === 'int') return wholeNumbers(values, column.valid, to, 'explicit');
+  return fits(values, column.valid, to) ? made(to, values, column.valid) : null;
+}
+
+/** Dates and timestamps in another unit, cut to the unit before where it is coarser. */
+function times(column: Column, to: DataType, mode: CastMode): NumberColumn | null {
+  const given = timesOf(column, column.type);
+  if (given === null || clockZoneOf(to) !== null) return null;
+  const { values: from, perUnit, column: read } = given;
+  const target = Number(nanosPerUnit(to));
+  const values = new Float64Array(from.length);
+  if (perUnit >= target) {
+    const factor = perUnit / target;
+    for (let i = 0; i < values.length; i++) values[i] = (from[i] as number) * factor;
+  } else {
+    // A lossless cast refuses what is cut.
+    if (mode !== 'explicit') return null;
+    const step = target / perUnit;
+    for (let i = 0; i < values.length; i++) values[i] = dayOf(from[i] as number, step);
   }
-  return made(to, values, column.valid);
+  return fits(values, read.valid, to) ? made(to, values, read.valid) : null;
+}
+
+/** Whether the type holds each value that is there, and a double holds it exactly. */
+function fits(values: NumberArray, valid: Validity, to: DataType): boolean {
+  const most = isWide(to) ? Number.MAX_SAFE_INTEGER : 2 ** 31 - 1;
+  const least = isWide(to) ? -most : -(2 ** 31);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
+    if ((value > most || value < least) && (valid === null || valid[i] !== 0)) return false;
+  }
+  return true;
 }

@@ -12,11 +12,12 @@ import {
   floorDivide,
   fromWallClock,
   type IntervalValue,
+  NANOS_OF_DAY,
   NANOS_PER_DAY,
   toWallClock,
 } from '../../values/index.ts';
 import { shorten } from '../parse/index.ts';
-import { integerTexts } from '../texts/index.ts';
+import { integerTexts, TimeTexts } from '../texts/index.ts';
 import {
   asSafeNumbers,
   type CastMode,
@@ -27,6 +28,7 @@ import {
   type Family,
   familyOf,
   isNumeric,
+  isWide,
   nanosPerUnit,
   reader,
   roundToFloat,
@@ -93,7 +95,7 @@ export function castColumn(
   }
   if (f === 'int' && typeText(to) === 'int64' && column.form === 'number')
     return { ...column, type: to };
-  const quick = castNumbers(column, to, mode) ?? integersAsTexts(column, to, memory);
+  const quick = castNumbers(column, to, mode) ?? asTexts(column, to, memory);
   if (quick !== null) return quick;
   const read = reader(column);
   const convert = converter(from, to, mode);
@@ -112,12 +114,33 @@ export function castColumn(
   return columnOf(to, values);
 }
 
-/** Null for other columns, and where doubles do not hold all of the integers. */
-function integersAsTexts(column: Column, to: DataType, memory: BatchMemory): Column | null {
-  if (familyOf(to) !== 'text' || familyOf(column.type) !== 'int') return null;
+/** Integers and dates; null for other columns, and where doubles do not hold all of the integers. */
+function asTexts(column: Column, to: DataType, memory: BatchMemory): Column | null {
+  if (familyOf(to) !== 'text') return null;
+  if (familyOf(column.type) === 'date') {
+    return dateTexts(plainType(column.type)).column(column, to, () => memory.text(DATE_UNITS));
+  }
+  if (familyOf(column.type) !== 'int') return null;
   if (column.form !== 'number' && column.form !== 'wide') return null;
   const values = column.form === 'number' ? column.values : asSafeNumbers(column);
   return values === null ? null : integerTexts(values, column.valid, to, memory);
+}
+
+/** What the longest text of a date has. */
+const DATE_UNITS = 16;
+
+/** Each type of dates has its texts of some thousand days. */
+const textsOfDates = new Map<string, TimeTexts>();
+
+function dateTexts(type: DataType): TimeTexts {
+  const key = typeText(type);
+  let texts = textsOfDates.get(key);
+  if (texts === undefined) {
+    const valueAt = (time: number): Value => (isWide(type) ? BigInt(time) : time);
+    texts = new TimeTexts(type, NANOS_OF_DAY, false, (time) => textOf(valueAt(time), type) ?? '');
+    textsOfDates.set(key, texts);
+  }
+  return texts;
 }
 
 /** The items of a list of fixed size, undefined for other types. */

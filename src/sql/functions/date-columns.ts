@@ -4,43 +4,18 @@
  * truncates, `bucketedColumn` finds starts of buckets, and `movedColumn` adds intervals. Results of up to 4,096 days are kept,
  * because many rows fall on the same day. For other columns, and for values or results that a
  * double does not hold exactly, they return null; the callers then compute value by value.
- * `timesOf` and `dayOf` are for time-texts.ts, which writes texts in the same manner.
  */
 import type { DataType } from '../../arrow/index.ts';
-import { NANOS_OF_DAY } from '../../values/index.ts';
 import {
-  asSafeNumbers,
   type Column,
-  familyOf,
+  dayOf,
   isWide,
-  type NumberArray,
   type NumberColumn,
-  nanosPerUnit,
-  timeZoneOf,
+  type Times,
+  timesOf,
 } from '../typed/index.ts';
 
-/** Values of a column of dates or timestamps, and how many units of it a day has. */
-export interface Times {
-  readonly values: NumberArray;
-  readonly perDay: number;
-  readonly perUnit: number;
-  readonly column: Extract<Column, { form: 'number' | 'wide' }>;
-}
-
-export function timesOf(column: Column | undefined, type: DataType): Times | null {
-  if (column?.form !== 'number' && column?.form !== 'wide') return null;
-  const family = familyOf(type);
-  if ((family !== 'date' && family !== 'timestamp') || timeZoneOf(type) !== null) return null;
-  const values = column.form === 'number' ? column.values : asSafeNumbers(column);
-  if (values === null) return null;
-  const perUnit = Number(nanosPerUnit(type));
-  return { values, perUnit, perDay: NANOS_OF_DAY / perUnit, column };
-}
-
-/** Exact: the quotient of whole numbers within 2^53 never rounds to the next whole number. */
-export const dayOf = (value: number, perDay: number): number => Math.floor(value / perDay);
-
-export const SLOTS = 4_096;
+const SLOTS = 4_096;
 
 /** Remembers what the last few thousand days gave. */
 class DayMemory {
@@ -129,11 +104,10 @@ export function numberedColumn(
   const times = timesOf(column, from);
   if (times === null || unit < times.perUnit) return null;
   const step = unit / times.perUnit;
-  return numbers(
-    to,
-    times,
-    Float64Array.from(times.values, (value) => dayOf(value, step)),
-  );
+  const { values } = times;
+  const out = new Float64Array(values.length);
+  for (let i = 0; i < out.length; i++) out[i] = dayOf(values[i] as number, step);
+  return numbers(to, times, out);
 }
 
 /** Cut to so many nanoseconds of the clock, or to the first day that `firstDay` tells. */

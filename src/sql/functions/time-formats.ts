@@ -15,9 +15,9 @@ import {
   type TimeFormat,
   toWallClock,
 } from '../../values/index.ts';
+import { TimeTexts } from '../texts/index.ts';
 import { clockZoneOf, nanosPerUnit, type RowFunction, type Value } from '../typed/index.ts';
 import { quicker, strict } from './rows.ts';
-import { TimeTexts } from './time-texts.ts';
 
 /** No letter writes more. */
 const MOST_OF_PART = 40;

@@ -1,6 +1,6 @@
 /**
  * Exports operations on texts: search in linear time, conversion to lower and upper case, whole
- * numbers as texts, the layout of columns of UTF-8 texts, bounds of their bytes, and the
+ * numbers and times as texts, the layout of columns of UTF-8 texts, bounds of their bytes, and the
  * WebAssembly kernels (`textKernels`).
  */
 
@@ -24,3 +24,4 @@ export {
   wordBytes,
 } from './text-columns.ts';
 export { MOST_PART, textKernels } from './text-kernels.ts';
+export { TimeTexts } from './time-texts.ts';

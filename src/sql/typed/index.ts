@@ -53,6 +53,7 @@ export {
 } from './column.ts';
 export { findIn, nearestName, resolveName, VIRTUAL_COLUMNS, virtualColumn } from './names.ts';
 export { compareExact, compareNumbers, compareValues, holds, MIRRORED } from './order.ts';
+export { dayOf, type Times, timesOf } from './times.ts';
 export {
   BINARY,
   clockZoneOf,

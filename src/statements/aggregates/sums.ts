@@ -6,6 +6,7 @@
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import {
+  asSafeNumbers,
   type Column,
   familyOf,
   integerRange,
@@ -238,6 +239,11 @@ export function doublesOf(column: Column): ArrayLike<number> {
   const scale = familyOf(column.type) === 'decimal' ? 10 ** (column.type as Decimal).scale : 1;
   // Decimals are without their scale in every form.
   if (column.form === 'number' && scale === 1) return column.values;
+  const safe = column.form === 'wide' ? asSafeNumbers(column) : null;
+  if (safe !== null) {
+    for (let row = 0; row < safe.length && scale !== 1; row++) (safe[row] as number) /= scale;
+    return safe;
+  }
   const read = reader(column);
   return Float64Array.from({ length: column.length }, (_, row) => Number(read(row) ?? 0) / scale);
 }

@@ -4,11 +4,13 @@
  * one span share the bytes of their text. Returns null for other columns.
  */
 import type { DataType } from '../../arrow/index.ts';
-import type { BytesColumn, Column } from '../typed/index.ts';
-import { dayOf, SLOTS, timesOf } from './date-columns.ts';
+import { type BytesColumn, type Column, dayOf, timesOf } from '../typed/index.ts';
 
 /** Texts of more bytes than this are forgotten after a column. */
 const KEPT_BYTES = 1 << 18;
+
+/** Spans whose texts are kept. */
+const SLOTS = 4_096;
 
 const encoder = new TextEncoder();
 const NO_SLOTS = new Float64Array(0);
