@@ -55,6 +55,13 @@ const CASES: readonly (readonly [from: DataType, most: number, to: DataType, inO
   [new Decimal(2, 15, 128), 2 ** 50, int64, true],
   [new Decimal(0, 15, 128), 2 ** 50, int64, true],
   [new Decimal(2, 15, 128), 2 ** 45, new Int32(), false],
+  [new Decimal(2, 15, 128), 2 ** 45, new Decimal(1, 15, 128), true],
+  [new Decimal(3, 15, 128), 2 ** 45, new Decimal(1, 15, 128), true],
+  [new Decimal(2, 15, 128), 2 ** 38, new Decimal(5, 38, 128), true],
+  [new Decimal(2, 15, 128), 2 ** 45, new Decimal(2, 9, 128), false],
+  [int64, 2 ** 30, new Decimal(4, 18, 128), true],
+  [new Int32(), 2 ** 20, new Decimal(2, 10, 128), true],
+  [int64, 2 ** 50, new Decimal(6, 38, 128), false],
 ];
 
 /** A column of numbers as they are loaded, every seventh of which is null. */

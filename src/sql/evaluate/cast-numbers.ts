@@ -1,11 +1,12 @@
 /**
  * `castNumbers` converts a whole column at once, if doubles hold every value exactly. It converts
  * integers, floats and decimals to integers, integers and floats to float32, decimals to float64,
+ * integers and decimals to decimals,
  * dates, times and durations to integers and back, and dates and timestamps without a time zone
  * into each other. For all other casts and values it returns null, and cast.ts converts value by value
  * and names a value that does not fit. A lenient cast to integers makes such a value null.
  */
-import { type DataType, Precision } from '../../arrow/index.ts';
+import { type DataType, type Decimal, Precision } from '../../arrow/index.ts';
 import {
   asSafeNumbers,
   type CastMode,
@@ -42,6 +43,9 @@ export function castNumbers(column: Column, to: DataType, mode: CastMode): Numbe
   if (g === 'float' && mode === 'explicit') {
     if (f === 'int' || f === 'float') return floats(column, to);
     if (f === 'decimal') return decimalsAsDoubles(column, to);
+  }
+  if (g === 'decimal' && (f === 'int' || f === 'decimal') && mode !== 'lenient') {
+    return decimals(column, to as Decimal, mode);
   }
   if (mode === 'explicit') {
     if (f === 'decimal' && g === 'int') return wholeDecimals(column, to);
@@ -141,6 +145,34 @@ function wholeDecimals(column: Column, to: DataType): NumberColumn | null {
   const values = new Float64Array(unscaled.length);
   for (let i = 0; i < values.length; i++) values[i] = (unscaled[i] as number) / power;
   return wholeNumbers(values, column.valid, to, 'explicit');
+}
+
+/** With digits that are added, or rounded half away from zero. */
+function decimals(column: Column, to: Decimal, mode: CastMode): NumberColumn | null {
+  const scale = familyOf(column.type) === 'decimal' ? decimalScale(column.type) : 0;
+  const more = to.scale - scale;
+  const from = safeOf(column);
+  if (from === null || !('valid' in column) || Math.min(scale, to.scale) < 0) return null;
+  // A lossless cast refuses what is rounded.
+  if (Math.abs(more) > EXACT_DIGITS || (more < 0 && mode !== 'explicit')) return null;
+  const power = 10 ** Math.abs(more);
+  const limit = Math.min(10 ** Math.min(to.precision, EXACT_DIGITS + 1), Number.MAX_SAFE_INTEGER);
+  const values = new Float64Array(from.length);
+  for (let i = 0; i < values.length; i++) {
+    const value = from[i] as number;
+    const scaled = more >= 0 ? value * power : roundedQuotient(value, power);
+    const isIn = Math.abs(scaled) < limit;
+    if (!isIn && (column.valid === null || column.valid[i] !== 0)) return null;
+    values[i] = isIn ? scaled : 0;
+  }
+  return made(to, values, column.valid);
+}
+
+/** Half away from zero, without a negative zero. */
+function roundedQuotient(value: number, power: number): number {
+  const whole = Math.trunc(value / power);
+  const rest = Math.abs(value - whole * power);
+  return (2 * rest < power ? whole : whole + Math.sign(value)) + 0;
 }
 
 /** Powers of ten up to this one are below 2^53. */

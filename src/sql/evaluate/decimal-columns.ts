@@ -1,7 +1,7 @@
 /**
- * `decimalColumn` computes `+ - * /` with a decimal result over whole columns. Sums, differences
- * and products use integer kernels, if all unscaled values fit 64 bits. Quotients are computed in
- * doubles and rounded half away from zero, if doubles hold the values exactly. In all other cases,
+ * `decimalColumn` computes `+ - * / %` with a decimal result over whole columns. Sums, differences
+ * and products use integer kernels, if all unscaled values fit 64 bits. Quotients and remainders are
+ * computed in doubles, quotients rounded half away from zero, if doubles hold the values exactly. In all other cases,
  * and if a row would throw, it returns null. evaluate-arithmetic.ts then computes value by value.
  */
 import type { Decimal } from '../../arrow/index.ts';
@@ -29,7 +29,8 @@ export function decimalColumn(
 ): Column | null {
   const valid = bothValid(validityOf(left), validityOf(right));
   if (op === '/') return quotients(left, right, type, valid);
-  const kernels = op === '%' ? null : numberKernels(left.length);
+  if (op === '%') return remainders(left, right, type, valid);
+  const kernels = numberKernels(left.length);
   const [a, b] = [asSigned64(left), asSigned64(right)];
   if (kernels === null || a === null || b === null) return null;
   const { length } = left;
@@ -64,6 +65,25 @@ function hasDigits(values: BigInt64Array, valid: Validity, most: number): boolea
 
 const fitting = (value: bigint): bigint | null =>
   BigInt.asIntN(64, value) === value ? value : null;
+
+/** Remainders with the sign of the dividend. */
+function remainders(left: Column, right: Column, type: Decimal, valid: Validity): Column | null {
+  const [a, b] = [asExactNumbers(left), asExactNumbers(right)];
+  if (a === null || b === null || typeof a === 'number') return null;
+  const [s, t] = [
+    10 ** (type.scale - decimalScale(left.type)),
+    10 ** (type.scale - decimalScale(right.type)),
+  ];
+  const values = new Float64Array(a.length);
+  for (let i = 0; i < values.length; i++) {
+    if (valid !== null && valid[i] === 0) continue;
+    const dividend = (a[i] as number) * s;
+    const divisor = (typeof b === 'number' ? b : (b[i] as number)) * t;
+    if (divisor === 0 || !(Math.max(Math.abs(dividend), Math.abs(divisor)) <= 2 ** 52)) return null;
+    values[i] = (dividend % divisor) + 0;
+  }
+  return { form: 'number', type, length: values.length, values, valid };
+}
 
 /** One digit more than asked for, then rounded half away from zero. */
 function quotients(left: Column, right: Column, type: Decimal, valid: Validity): Column | null {

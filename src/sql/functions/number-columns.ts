@@ -1,14 +1,16 @@
 /**
- * Computes functions of numbers over whole columns. `overNumbers` is for floats and for integers
- * that doubles hold exactly, and `overDoubles` for doubles. `extremeOf` takes the greatest or least
- * of several columns in each row. The results equal those of numbers.ts, which computes all other
- * cases value by value, such as decimals and integers beyond 2^53.
+ * Computes functions of numbers over whole columns. `overNumbers` is for floats, and for integers
+ * and decimals whose digits doubles hold exactly, and `overDoubles` for doubles. `extremeOf` takes
+ * the greatest or least of several columns in each row. The results equal those of numbers.ts, which
+ * computes all other cases value by value, such as integers beyond 2^53.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {
+  asExactNumbers,
   asSafeNumbers,
   bothValid,
   type Column,
+  decimalScale,
   familyOf,
   type NumberArray,
   type RowFunction,
@@ -23,9 +25,17 @@ interface Loops {
   readonly float: Loop;
   /** Loops for whole numbers, which have no negative zero. */
   readonly int: Loop;
+  /** Of a decimal without its scale; `power` is a one of the lowest digit that is kept. */
+  readonly decimal: (value: number, power: number) => number;
 }
 
 const same: Loop = (values, out) => out.set(values);
+
+/** Half away from zero. */
+export function roundedTo(value: number, power: number): number {
+  const cut = Math.trunc(value / power) * power;
+  return 2 * Math.abs(value - cut) < power ? cut : cut + Math.sign(value) * power;
+}
 
 /** Loops of functions of one argument, by the names of NUMBER_FUNCTIONS. */
 export const LOOPS = {
@@ -36,6 +46,7 @@ export const LOOPS = {
     int: (values, out) => {
       for (let i = 0; i < out.length; i++) out[i] = Math.abs(values[i] as number);
     },
+    decimal: (value) => Math.abs(value),
   },
   negate: {
     float: (values, out) => {
@@ -44,6 +55,7 @@ export const LOOPS = {
     int: (values, out) => {
       for (let i = 0; i < out.length; i++) out[i] = 0 - (values[i] as number);
     },
+    decimal: (value) => 0 - value,
   },
   sign: {
     float: (values, out) => {
@@ -52,24 +64,28 @@ export const LOOPS = {
     int: (values, out) => {
       for (let i = 0; i < out.length; i++) out[i] = Math.sign(values[i] as number);
     },
+    decimal: (value, power) => Math.sign(value) * power,
   },
   floor: {
     float: (values, out) => {
       for (let i = 0; i < out.length; i++) out[i] = Math.floor(values[i] as number);
     },
     int: same,
+    decimal: (value, power) => Math.floor(value / power) * power,
   },
   ceil: {
     float: (values, out) => {
       for (let i = 0; i < out.length; i++) out[i] = Math.ceil(values[i] as number);
     },
     int: same,
+    decimal: (value, power) => Math.ceil(value / power) * power,
   },
   trunc: {
     float: (values, out) => {
       for (let i = 0; i < out.length; i++) out[i] = Math.trunc(values[i] as number);
     },
     int: same,
+    decimal: (value, power) => Math.trunc(value / power) * power,
   },
   round: {
     float: (values, out) => {
@@ -81,30 +97,60 @@ export const LOOPS = {
       }
     },
     int: same,
+    decimal: roundedTo,
   },
 } as const satisfies Readonly<Record<string, Loops>>;
 
 /** Numbers of a column, and which rows have one; null for other forms. */
 function numbersOf(column: Column): { values: NumberArray; valid: Validity } | null {
   if (column.form === 'number') return { values: column.values, valid: column.valid };
-  if (column.form !== 'wide' || familyOf(column.type) !== 'int') return null;
+  const family = familyOf(column.type);
+  if (column.form !== 'wide' || (family !== 'int' && family !== 'decimal')) return null;
   const values = asSafeNumbers(column);
   return values === null ? null : { values, valid: column.valid };
 }
 
-/** `run`, computed by its loops; with a second argument, as for round, row by row. */
-export function overNumbers(run: RowFunction, { float, int }: Loops): RowFunction {
+/** `run`, computed by its loops; of a second argument, as for round, decimals take a constant. */
+export function overNumbers(run: RowFunction, { float, int, decimal }: Loops): RowFunction {
   return quicker(run, ([column, ...more], { length, type }) => {
     const family = familyOf(type);
-    if (column === undefined || more.length > 0 || (family !== 'float' && family !== 'int')) {
-      return null;
-    }
+    if (column === undefined) return null;
+    if (family === 'decimal') return overDecimals(column, more[0], decimal, type);
+    if (more.length > 0 || (family !== 'float' && family !== 'int')) return null;
     const found = numbersOf(column);
     if (found === null) return null;
     const values = new Float64Array(length);
     (family === 'float' ? float : int)(found.values, values);
     return { form: 'number', type, length, values, valid: found.valid };
   });
+}
+
+/** Powers of ten up to this one are below 2^53. */
+const EXACT_DIGITS = 15;
+
+function overDecimals(
+  column: Column,
+  digits: Column | undefined,
+  compute: Loops['decimal'],
+  type: DataType,
+): Column | null {
+  const from = column.form === 'constant' ? null : asExactNumbers(column);
+  if (from === null || typeof from === 'number' || !('valid' in column)) return null;
+  let places = digits === undefined ? 0 : Number.NaN;
+  if (digits?.form === 'constant' && digits.value !== null) places = Number(digits.value);
+  const dropped = Math.max(0, decimalScale(type) - places);
+  if (!(dropped <= EXACT_DIGITS)) return null;
+  const power = 10 ** dropped;
+  const values = new Float64Array(from.length);
+  let most = 0;
+  for (let i = 0; i < values.length; i++) {
+    // No negative zero.
+    const value = compute(from[i] as number, power) + 0;
+    values[i] = value;
+    most = Math.max(most, Math.abs(value));
+  }
+  if (most > Number.MAX_SAFE_INTEGER) return null;
+  return { form: 'number', type, length: values.length, values, valid: column.valid };
 }
 
 /** A function of one or two doubles. */
@@ -146,7 +192,8 @@ export function extremeOf(
   direction: number,
 ): Column | null {
   const family = familyOf(type);
-  if (family !== 'int' && family !== 'float' && family !== 'date') return null;
+  if (family !== 'int' && family !== 'float' && family !== 'decimal' && family !== 'date')
+    return null;
   const values = new Float64Array(length);
   const valid = new Uint8Array(length);
   for (const arg of args) {
