@@ -153,3 +153,11 @@ export function powerOfTen(exponent: number): bigint {
   powers[exponent] ??= 10n ** BigInt(exponent);
   return powers[exponent];
 }
+
+/** An exact sum, divided. Of one that no double holds, whole part and rest are divided apart. */
+export function meanOf(sum: bigint, by: number): number {
+  const number = Number(sum);
+  if (Number.isSafeInteger(number) || !Number.isSafeInteger(by)) return number / by;
+  const divisor = BigInt(by);
+  return Number(sum / divisor) + Number(sum % divisor) / by;
+}

@@ -36,6 +36,7 @@ export {
   type ExactNumber,
   exactToDouble,
   integerFrom,
+  meanOf,
   parseExact,
   powerOfTen,
   unscaledDecimal,

@@ -1,10 +1,10 @@
 /** Sums, means, extremes, distinct items and texts of lists; whole columns as single values. */
 import { describe, expect, it } from 'vitest';
-import { Field, Float64, Int64, List, Schema } from '../../src/arrow/apache.ts';
+import { Decimal, Field, Float64, Int64, List, Schema } from '../../src/arrow/apache.ts';
 import { recordBatch } from '../../src/arrow/arrow-data.ts';
 import { RequestMemory } from '../../src/request-memory.ts';
 import { compileExpression } from '../../src/sql/expression.ts';
-import { LIST_SUMMARIES } from '../../src/sql/functions/list-summaries.ts';
+import { LIST_SUMMARIES, listMean } from '../../src/sql/functions/list-summaries.ts';
 import type { Column, ListColumn } from '../../src/sql/typed/column.ts';
 import { reader } from '../../src/sql/typed/column.ts';
 
@@ -27,6 +27,8 @@ describe('a list', () => {
     ['list_avg([1, 2])', 1.5],
     ['list_avg([1, NULL, 4.5])', 2.75],
     ['list_avg([])', null],
+    ["list_avg(arrow_cast([0.06, -1.5, 0.06], 'List(Decimal128(12, 2))'))", -0.46],
+    ['list_avg([9007199254740993, 9007199254740993])', 9007199254740992],
     ["list_min(['b', 'a', NULL])", 'a'],
     ["array_max(['b', 'a', NULL])", 'b'],
     ["list_max([1.0, CAST('NaN' AS double)])", Number.NaN],
@@ -69,19 +71,23 @@ describe('a column of lists', () => {
     ['list_sum', new Float64(), Float64Array.from(items)],
     ['list_avg', new Float64(), Float64Array.from(items)],
     ['list_sum', new Int64(), BigInt64Array.from(items, BigInt)],
+    ['list_avg', new Int64(), BigInt64Array.from(items, BigInt)],
+    ['list_sum', new Decimal(2, 38, 128), BigInt64Array.from(items, BigInt)],
+    ['list_avg', new Decimal(2, 38, 128), BigInt64Array.from(items, BigInt)],
   ])('gives %s of %s in one pass', (name, type, values) => {
     const form = values instanceof Float64Array ? 'number' : 'wide';
     const child = { form, type, length: 5, values, valid: null } as Column;
     const isWide = form === 'wide';
     const plain = lists.map((list) => list?.map((item) => (isWide ? BigInt(item) : item)) ?? null);
     const single: Column = { form: 'values', type, length: 4, values: plain };
-    const run = LIST_SUMMARIES[name];
-    const whole = run?.evaluate([column(child)], 4, type, memory) as Column;
+    const run = name === 'list_avg' ? listMean(type) : LIST_SUMMARIES[name];
+    const result = name === 'list_avg' ? new Float64() : type;
+    const whole = run?.evaluate([column(child)], 4, result, memory) as Column;
     // Numbers for integers too: nothing was computed list by list.
     expect(whole.form).toBe('number');
     const [one, other] = [
       reader(whole),
-      reader(run?.evaluate([single], 4, type, memory) as Column),
+      reader(run?.evaluate([single], 4, result, memory) as Column),
     ];
     for (let row = 0; row < 4; row++) expect(one(row)).toEqual(other(row));
   });

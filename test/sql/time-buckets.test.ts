@@ -72,6 +72,10 @@ describe('the start of a bucket', () => {
     expect(await starts('1 hour', first, second)).toEqual(['2024-10-27T00:00', '2024-10-27T01:00']);
     expect(await starts('1 day', first, second)).toEqual(['2024-10-26T22:00', '2024-10-26T22:00']);
     expect(await starts('1 month', first)).toEqual(['2024-09-30T22:00']);
+    // On the last Sunday of March they go from 02:00 to 03:00: both are after 23:00 of the day before.
+    const spring = await starts('5 hours', '2024-03-31T00:55:00Z', '2024-03-31T01:25:00Z');
+    expect(spring).toEqual(['2024-03-30T22:00', '2024-03-30T22:00']);
+    expect(await starts('5 hours', '2024-03-30T22:00:00Z')).toEqual(['2024-03-30T22:00']);
   });
 });
 

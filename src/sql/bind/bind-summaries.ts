@@ -6,7 +6,7 @@
  */
 import { type DataType, Decimal, plainType } from '../../arrow/index.ts';
 import { canCast } from '../evaluate/index.ts';
-import { LIST_SUMMARIES } from '../functions/index.ts';
+import { LIST_SUMMARIES, listMean } from '../functions/index.ts';
 import { refuse } from '../parse/index.ts';
 import {
   type Bound,
@@ -58,7 +58,7 @@ const SUMMARIES: Readonly<Record<string, Summary>> = {
     takes: isNumber,
     wanted: 'numbers',
     gives: () => FLOAT64,
-    reads: () => FLOAT64,
+    reads: (item) => (familyOf(item) === 'float' ? FLOAT64 : item),
   },
   list_min: { takes: hasOrder, wanted: 'items that have an order', gives: plainType },
   list_max: { takes: hasOrder, wanted: 'items that have an order', gives: plainType },
@@ -85,7 +85,8 @@ function bindSummary(name: string, { takes, wanted, gives, reads }: Summary): Bi
       );
     }
     const typed = reads === undefined ? list : coerce(list, listOf(reads(item)), 'explicit');
-    return call(LIST_SUMMARIES[name] as RowFunction, [typed], gives(item));
+    const run = name === 'list_avg' ? listMean(item) : (LIST_SUMMARIES[name] as RowFunction);
+    return call(run, [typed], gives(item));
   };
 }
 

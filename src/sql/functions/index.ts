@@ -15,7 +15,7 @@ export {
 export { DIGEST_FUNCTIONS } from './digests.ts';
 export { levenshtein } from './distances.ts';
 export { moveDate, moveInstant, moveTimestamp, negateInterval, sumIntervals } from './intervals.ts';
-export { LIST_SUMMARIES } from './list-summaries.ts';
+export { LIST_SUMMARIES, listMean } from './list-summaries.ts';
 export { LIST_FUNCTIONS, quantified } from './lists.ts';
 export { EXTREME_FUNCTIONS, NUMBER_FUNCTIONS } from './numbers.ts';
 export { compileRegexp, REGEXP_FUNCTIONS } from './regexp.ts';

@@ -1,16 +1,18 @@
 /**
- * Computes functions that reduce a list (`LIST_SUMMARIES`): the sum, the mean, the least and the
- * greatest of its items, its distinct items, and their texts joined. Nulls in a list are passed
+ * Computes functions that reduce a list (`LIST_SUMMARIES`): the sum, the least and the greatest of
+ * its items, its distinct items, and their texts joined; `listMean` creates that of the mean. Nulls in a list are passed
  * over. A list without other items gives null, or an empty list or text. A sum beyond its type
  * throws InvalidInput.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
+import { meanOf } from '../../values/index.ts';
 import {
   asSafeNumbers,
   type Column,
   compareValues,
+  decimalScale,
   exactText,
   familyOf,
   type NumberArray,
@@ -24,10 +26,8 @@ const known = (list: Value): readonly Value[] =>
 
 function sumOf(list: readonly Value[], type: DataType): Value {
   if (list.length === 0) return null;
-  if (familyOf(type) === 'float') {
-    return list.reduce<number>((sum, item) => sum + (item as number), 0);
-  }
-  const sum = list.reduce<bigint>((total, item) => total + BigInt(item as number | bigint), 0n);
+  if (familyOf(type) === 'float') return floatSum(list);
+  const sum = wholeSum(list);
   const isIn =
     familyOf(type) === 'decimal'
       ? digitsOf(sum) <= (type as Decimal).precision
@@ -35,6 +35,12 @@ function sumOf(list: readonly Value[], type: DataType): Value {
   if (isIn) return sum;
   throw new DirspaceError('InvalidInput', 'The result of list_sum is out of range');
 }
+
+const floatSum = (list: readonly Value[]): number =>
+  list.reduce<number>((sum, item) => sum + (item as number), 0);
+
+const wholeSum = (list: readonly Value[]): bigint =>
+  list.reduce<bigint>((sum, item) => sum + BigInt(item as number | bigint), 0n);
 
 const digitsOf = (value: bigint): number => String(value < 0n ? -value : value).length;
 
@@ -59,28 +65,32 @@ function distinctOf(list: readonly Value[], memory: BatchMemory): Value[] {
 
 const DISTINCT_ITEM = 40;
 
-/** Lists without nulls of floats, or of integers within 2^53, are reduced where they lie. */
+/**
+ * Lists without nulls are summed up where they lie: those of floats, and those of integers and
+ * decimals whose values and sums doubles hold exactly.
+ * @param finish makes the result of a sum and the number of items
+ */
 function overNumbers(
   [list]: readonly Column[],
   length: number,
   type: DataType,
-  reduce: (values: NumberArray, from: number, to: number) => number,
+  finish: (sum: number, count: number) => number,
 ): Column | null {
   if (list?.form !== 'list') return null;
   const { starts, ends, child } = list;
   if ((child.form !== 'number' && child.form !== 'wide') || child.valid !== null) return null;
-  if (familyOf(child.type) === 'decimal') return null;
   const items = child.form === 'number' ? child.values : asSafeNumbers(child);
   if (items === null) return null;
+  const isExact = familyOf(child.type) !== 'float';
   const values = new Float64Array(length);
   const valid = new Uint8Array(length);
   for (let row = 0; row < length; row++) {
     const [from, to] = [starts[row] as number, ends[row] as number];
     if (list.valid?.[row] === 0 || from === to) continue;
+    const sum = sumFrom(items, from, to);
+    if (isExact && !Number.isSafeInteger(sum)) return null;
     valid[row] = 1;
-    values[row] = reduce(items, from, to);
-    // A sum of integers is exact while it is below 2^53.
-    if (familyOf(type) === 'int' && !Number.isSafeInteger(values[row])) return null;
+    values[row] = finish(sum, to - from);
   }
   return { form: 'number', type, length, values, valid };
 }
@@ -93,23 +103,27 @@ function sumFrom(values: NumberArray, from: number, to: number): number {
 
 const listSum: RowFunction = quicker(
   strict('list_sum', ([list], type) => sumOf(known(list), type), { fallible: true }),
-  (args, { length, type }) => overNumbers(args, length, type, sumFrom),
+  (args, { length, type }) => overNumbers(args, length, type, (sum) => sum),
 );
 
-const listAverage: RowFunction = quicker(
-  strict('list_avg', ([list]) => {
+/** list_avg. @param item type of the items: the sum of all but floats is exact */
+export function listMean(item: DataType): RowFunction {
+  const scale = familyOf(item) === 'decimal' ? 10 ** decimalScale(item) : 1;
+  const mean = (sum: Value, count: number): number =>
+    typeof sum === 'bigint' ? meanOf(sum, scale * count) : (sum as number) / count;
+  const byValue = strict('list_avg', ([list]) => {
     const items = known(list);
-    return items.length === 0
-      ? null
-      : items.reduce<number>((sum, item) => sum + (item as number), 0) / items.length;
-  }),
-  (args, { length, type }) =>
-    overNumbers(args, length, type, (values, from, to) => sumFrom(values, from, to) / (to - from)),
-);
+    if (items.length === 0) return null;
+    const isFloat = familyOf(item) === 'float';
+    return mean(isFloat ? floatSum(items) : wholeSum(items), items.length);
+  });
+  return quicker(byValue, (args, { length, type }) =>
+    overNumbers(args, length, type, (sum, count) => sum / (scale * count)),
+  );
+}
 
 export const LIST_SUMMARIES: Readonly<Record<string, RowFunction>> = {
   list_sum: listSum,
-  list_avg: listAverage,
   list_min: strict('list_min', ([list]) => extreme(known(list), -1)),
   list_max: strict('list_max', ([list]) => extreme(known(list), 1)),
   list_distinct: strict('list_distinct', ([list], _type, memory) =>

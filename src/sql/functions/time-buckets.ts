@@ -12,6 +12,7 @@ import {
   floorDivide,
   fromWallClock,
   NANOS_PER_DAY,
+  toWallClock,
 } from '../../values/index.ts';
 import { clockZoneOf, isWide, nanosPerUnit, type RowFunction, type Value } from '../typed/index.ts';
 import { bucketedColumn, truncatedColumn } from './date-columns.ts';
@@ -46,11 +47,10 @@ export function bucketStart(
         : origin + floorDivide(clock - origin, nanos) * nanos;
     let instant = start;
     if (zone !== null) {
-      // Within a day the offset is kept: a repeated hour stays the one it was.
-      instant =
-        nanos !== undefined && nanos < NANOS_PER_DAY
-          ? BigInt(value as bigint) * perUnit - (clock - start)
-          : fromWallClock(start, zone);
+      // The moment that long before, if clocks were not set in between: of an hour that comes twice
+      // it is in the same one.
+      const before = BigInt(value as bigint) * perUnit - (clock - start);
+      instant = toWallClock(before, zone) === start ? before : fromWallClock(start, zone);
     }
     const counted = floorDivide(instant, perUnit);
     if (BigInt.asIntN(bits, counted) !== counted) {

@@ -17,4 +17,4 @@ export {
   placesOf,
   type RowPlaces,
 } from './row-places.ts';
-export { meanOf, sumCheck } from './sums.ts';
+export { sumCheck } from './sums.ts';

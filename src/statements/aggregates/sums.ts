@@ -14,6 +14,7 @@ import {
   typeText,
   validityOf,
 } from '../../sql/index.ts';
+import { meanOf } from '../../values/index.ts';
 import {
   type Accumulator,
   type Aggregate,
@@ -206,14 +207,6 @@ function wholeSum(
     }
   } else return undefined;
   return { low, high, count };
-}
-
-/** An exact sum, divided. Of one that no double holds, whole part and rest are divided apart. */
-export function meanOf(sum: bigint, by: number): number {
-  const number = Number(sum);
-  if (Number.isSafeInteger(number) || !Number.isSafeInteger(by)) return number / by;
-  const divisor = BigInt(by);
-  return Number(sum / divisor) + Number(sum % divisor) / by;
 }
 
 /** @returns a function that throws InvalidInput for a sum that the type does not hold */

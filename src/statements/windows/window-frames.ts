@@ -13,7 +13,8 @@ import {
   reader,
   type Value,
 } from '../../sql/index.ts';
-import { meanOf, sumCheck } from '../aggregates/index.ts';
+import { meanOf } from '../../values/index.ts';
+import { sumCheck } from '../aggregates/index.ts';
 import { aggregateName } from '../plan/index.ts';
 import type { FrameBounds } from './frame-bounds.ts';
 import type { Part } from './window-functions.ts';

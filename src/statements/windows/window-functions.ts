@@ -23,12 +23,12 @@ import {
   withValidity,
 } from '../../sql/index.ts';
 import { inSlices } from '../../steps.ts';
+import { meanOf } from '../../values/index.ts';
 import {
   accumulator,
   aggregateOf,
   BATCH_ROWS,
   columnsOfCall,
-  meanOf,
   resultOf,
   sumCheck,
 } from '../aggregates/index.ts';
