@@ -8,6 +8,11 @@ let db: Connection;
 
 beforeAll(async () => {
   ({ db } = await statementCatalog());
+  await addTables(db);
+});
+afterAll(() => db.close());
+
+async function addTables(db: Connection): Promise<void> {
   const of = (count: number, make: (at: number) => Record<string, unknown>) =>
     Array.from({ length: count }, (_, at) => make(at));
   await db.createTable(
@@ -18,8 +23,7 @@ beforeAll(async () => {
     'many',
     of(60, (at) => ({ k: at % 3, n: at })),
   );
-});
-afterAll(() => db.close());
+}
 
 async function batchesOf(sql: string): Promise<{ rows: number[]; texts: number }> {
   const rows: number[] = [];
@@ -55,4 +59,22 @@ describe('batches of pairs', () => {
     );
     expect(rows).toEqual([60]);
   });
+});
+
+test('the first of them in an order are picked before all of them are in memory', async () => {
+  const small = (await statementCatalog({ requestMemory: 200 * MIB })).db;
+  await addTables(small);
+  const pairs = 'FROM wide w JOIN many m ON w.k = m.k, (SELECT n AS turn FROM many WHERE n < 30) t';
+  // 600 pairs have a text of 1 MiB.
+  const first = await small
+    .sql(`SELECT n, turn, text ${pairs} WHERE w.k = 1 ORDER BY turn, n LIMIT 2`)
+    .toArray();
+  expect(first.map(({ n, turn, text }) => [n, turn, text.length])).toEqual([
+    [1, 0, MIB],
+    [4, 0, MIB],
+  ]);
+  await expect(
+    small.sql(`SELECT n, turn, text ${pairs} ORDER BY turn, n LIMIT 400`).toArray(),
+  ).rejects.toThrow('requestMemory');
+  await small.close();
 });

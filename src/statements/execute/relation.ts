@@ -115,7 +115,7 @@ export function dataNamed(batch: RecordBatch, name: string): Data {
 export async function collected(
   input: Relation,
   held: HeldMemory,
-  isEnough: (rows: number) => Promise<void> | undefined = () => undefined,
+  isEnough: (rows: number, bytes: number) => Promise<void> | undefined = () => undefined,
   batches: RecordBatch[] = [],
 ): Promise<RecordBatch[]> {
   let bytes = 0;
@@ -126,7 +126,7 @@ export async function collected(
     bytes += batchBytes(batch);
     rows += batch.numRows;
     held.set(bytes);
-    const enough = isEnough(rows);
+    const enough = isEnough(rows, bytes);
     if (enough === undefined) continue;
     await enough;
     bytes = batches.reduce((sum, kept) => sum + batchBytes(kept), 0);

@@ -4,7 +4,13 @@
  * a function that returns the places of the first rows of batches in order, or undefined if no key
  * orders them. Both throw InvalidInput for keys whose type has no order.
  */
-import { type Data, describeType, type RecordBatch, sliceBatch } from '../../arrow/index.ts';
+import {
+  batchBytes,
+  type Data,
+  describeType,
+  type RecordBatch,
+  sliceBatch,
+} from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { compileTree, familyOf } from '../../sql/index.ts';
 import { hasOrder, RowSorter } from '../../table/index.ts';
@@ -12,8 +18,10 @@ import { placedRows, placesOf, type RowPlaces } from '../aggregates/index.ts';
 import { type SortKey, textOf } from '../steps/index.ts';
 import { collected, type Relation, run, type Work } from './relation.ts';
 
-/** Rows that are collected before the first of them are picked, at least. */
+/** Rows that are collected before the first of them are picked, at least, unless they are wide. */
 const SPARE_ROWS = 1 << 18;
+/** Bytes of wide rows that are collected before that. */
+const SPARE_BYTES = 1 << 26;
 
 export function sortedRows(
   input: Relation,
@@ -30,13 +38,16 @@ export function sortedRows(
         const most = limit ?? Number.MAX_SAFE_INTEGER;
         if (most === 0) return;
         const batches: RecordBatch[] = [];
+        let kept = 0;
         await collected(
           input,
           held,
-          (rows) => {
-            if (rows < most * 2 || rows < most + SPARE_ROWS) return undefined;
+          (rows, bytes) => {
+            const isWide = bytes >= 2 * kept + SPARE_BYTES;
+            if (rows < most * 2 || (rows < most + SPARE_ROWS && !isWide)) return undefined;
             return sort(batches, most).then((first) => {
               batches.splice(0, batches.length, ...first);
+              kept = first.reduce((sum, batch) => sum + batchBytes(batch), 0);
             });
           },
           batches,
