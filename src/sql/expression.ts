@@ -33,7 +33,7 @@ import { type Pruned, prune, type StatisticsLookup } from './prune.ts';
 import { requirementsOf } from './required-columns.ts';
 import { type RowNumberSet, rowNumbersOf } from './row-ids.ts';
 import { countCompared, selectCompared } from './select/index.ts';
-import { type Bound, type Column, childrenOf, familyOf, typeText } from './typed/index.ts';
+import { type Bound, type Column, canFail, childrenOf, familyOf, typeText } from './typed/index.ts';
 
 export type { ColumnTest, Condition, RangeEnd } from './conditions.ts';
 export type { ColumnSource, EvaluationContext, RowNumbers } from './load/index.ts';
@@ -57,6 +57,8 @@ export interface CompiledExpression {
   /** Whether a row may take many times as long as others, by its text. */
   readonly uneven: boolean;
   readonly tree: Expression;
+  /** Whether a row may make the evaluation throw, such as by a division by zero. */
+  readonly canFail: boolean;
   /** The path, where the expression is one column and nothing else. */
   readonly column: readonly string[] | null;
   /** One value a row. Throws InvalidInput for values that do not fit (overflow, failed casts). */
@@ -241,6 +243,7 @@ class Compiled implements CompiledExpression {
   readonly heavy: boolean;
   readonly tree: Expression;
   readonly column: readonly string[] | null;
+  readonly canFail: boolean;
   readonly #bound: Bound;
   #condition: Condition | undefined;
 
@@ -254,6 +257,7 @@ class Compiled implements CompiledExpression {
     this.usesRowOffset = needs.usesRowOffset;
     this.weight = needs.weight;
     this.uneven = needs.uneven;
+    this.canFail = canFail(bound);
     this.heavy = !isLight(bound, ONE_ROW);
     this.tree = tree;
     this.column = bound.kind === 'column' ? bound.names : null;

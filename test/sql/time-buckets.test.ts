@@ -29,6 +29,10 @@ describe('the start of a bucket', () => {
     ["time_bucket(INTERVAL '7 days', TIMESTAMP '2024-05-08 07:08:09')", '2024-05-06T00:00:00'],
     ["time_bucket(INTERVAL '2 weeks', DATE '1999-12-31')", '1999-12-20'],
     ["time_bucket(INTERVAL '36 hours', DATE '2000-01-05')", '2000-01-04'],
+    [
+      "CAST(time_bucket(INTERVAL '36 hours', arrow_cast(DATE '2000-01-05', 'Date64')) AS bigint)",
+      '946944000000',
+    ],
     ["time_bucket(INTERVAL '7 months', DATE '1717-01-02')", '1716-07-01'],
     ["time_bucket('1 year', TIMESTAMP '1999-12-31 23:59:59')", '1999-01-01T00:00:00'],
     // An origin, and an offset.

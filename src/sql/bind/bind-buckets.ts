@@ -1,11 +1,13 @@
 /**
  * Binds time_bucket and date_bin, which return the start of the bucket that a date or timestamp is
- * in. The width of the buckets, and their origin or offset, are constants. Without an origin, buckets
- * of time_bucket begin on Monday, 3 January 2000, those of months on 1 January 2000, as in DuckDB; those of
- * date_bin begin on 1 January 1970, as in DataFusion. Arguments that do not fit throw InvalidInput.
+ * in. The width of the buckets, and their origin or offset, are constants. Without an origin,
+ * buckets of time_bucket begin on Monday, 3 January 2000, those of months on 1 January 2000, as in
+ * DuckDB; those of date_bin begin on 1 January 1970, as in DataFusion. Arguments that do not fit
+ * throw InvalidInput.
  */
 import {
   type DataType,
+  DateDay,
   Interval,
   IntervalUnit,
   plainType,
@@ -59,7 +61,7 @@ export function bindTimeBucket(args: readonly Bound[], at: Place): Bound {
   const start = bucket('time_bucket', width, bindArithmetic('-', time, by, at), standard);
   const moved = bindArithmetic('+', start, by, at);
   // Hours make a timestamp of a date.
-  return familyOf(time.type) === 'date' ? coerce(moved, plainType(time.type), 'explicit') : moved;
+  return familyOf(time.type) === 'date' ? asDate(moved, plainType(time.type)) : moved;
 }
 
 /** date_bin(width, time), with an origin. */
@@ -105,8 +107,12 @@ function bucket(name: string, width: BucketWidth, time: Bound, origin: bigint): 
   const type = plainType(time.type);
   const exact = typeFor(type, [origin, 'nanos' in width ? width.nanos : 0n]);
   const start = call(bucketStart(name, width, origin, exact), [coerce(time, exact)], exact);
-  return familyOf(type) === 'date' && exact !== type ? coerce(start, type, 'explicit') : start;
+  return familyOf(type) === 'date' && exact !== type ? asDate(start, type) : start;
 }
+
+/** The day of a timestamp: a cast to a date of milliseconds alone would keep its time. */
+const asDate = (moment: Bound, type: DataType): Bound =>
+  coerce(coerce(moment, new DateDay(), 'explicit'), type, 'explicit');
 
 /** The type, or the coarsest timestamp in whose unit the numbers of nanoseconds are whole. */
 function typeFor(type: DataType, nanos: readonly bigint[]): DataType {

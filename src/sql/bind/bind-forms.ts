@@ -3,8 +3,7 @@
  * fixed signature: either their types depend on each other, or an argument must be a constant.
  * Examples are coalesce, nullif, greatest, concat and arrow_cast. Some of this code is in
  * bind-fields.ts, bind-times.ts, bind-buckets.ts, bind-formats.ts, bind-lists.ts and
- * bind-summaries.ts. Arguments that do not fit throw
- * InvalidInput.
+ * bind-summaries.ts. Arguments that do not fit throw InvalidInput.
  */
 
 import { plainType } from '../../arrow/index.ts';

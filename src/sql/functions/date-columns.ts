@@ -1,9 +1,10 @@
 /**
  * Computes date functions over whole columns of dates, or of timestamps without a time zone:
  * `fieldOfColumn` extracts fields, `numberedColumn` numbers units such as months, `truncatedColumn`
- * truncates, `bucketedColumn` finds starts of buckets, and `movedColumn` adds intervals. Results of up to 4,096 days are kept,
- * because many rows fall on the same day. For other columns, and for values or results that a
- * double does not hold exactly, they return null; the callers then compute value by value.
+ * truncates, `bucketedColumn` finds starts of buckets, and `movedColumn` adds intervals. Results of
+ * up to 4,096 days are kept, because many rows fall on the same day. For other columns, and for
+ * values or results that a double does not hold exactly, they return null; the callers then compute
+ * value by value.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

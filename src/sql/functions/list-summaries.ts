@@ -82,13 +82,18 @@ function overNumbers(
   const items = child.form === 'number' ? child.values : asSafeNumbers(child);
   if (items === null) return null;
   const isExact = familyOf(child.type) !== 'float';
+  let greatest = 0;
+  for (let at = 0; isExact && at < items.length; at++) {
+    greatest = Math.max(greatest, Math.abs(items[at] as number));
+  }
   const values = new Float64Array(length);
   const valid = new Uint8Array(length);
   for (let row = 0; row < length; row++) {
     const [from, to] = [starts[row] as number, ends[row] as number];
     if (list.valid?.[row] === 0 || from === to) continue;
     const sum = sumFrom(items, from, to);
-    if (isExact && !Number.isSafeInteger(sum)) return null;
+    // A sum on the way may have been beyond 2^53, if the items may add up to that.
+    if (isExact && !(greatest * (to - from) <= Number.MAX_SAFE_INTEGER)) return null;
     valid[row] = 1;
     values[row] = finish(sum, to - from);
   }

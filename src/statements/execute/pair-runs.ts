@@ -69,13 +69,23 @@ class RowBytes {
   }
 }
 
-const FIXED: ReadonlySet<string> = new Set(['fixed', 'bits', 'null', 'dictionary']);
+const FIXED: ReadonlySet<string> = new Set([
+  ...['fixed', 'fixed-list', 'bits', 'null', 'dictionary'],
+]);
 
 const isFixed = ({ type }: Data): boolean => FIXED.has(layoutOf(type));
 
 function mostBytes(column: Data): number {
-  const of = valueBytes(column);
+  const { valueOffsets: offsets, length } = column;
   let most = 0;
+  if (offsets instanceof Int32Array && layoutOf(column.type) === 'binary') {
+    for (let row = 0; row < length; row++) {
+      const bytes = (offsets[row + 1] as number) - (offsets[row] as number);
+      if (bytes > most) most = bytes;
+    }
+    return most;
+  }
+  const of = valueBytes(column);
   for (let row = 0; row < column.length; row++) most = Math.max(most, of(row));
   return most;
 }

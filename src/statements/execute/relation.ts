@@ -89,16 +89,35 @@ export function columnReader(
   };
 }
 
-/** About how many bytes a value of a column takes, by its row. */
+/**
+ * About how many bytes a value of a column takes, by its row. Items of a list that are no texts, and
+ * those of lists of fixed size, count with their mean.
+ */
 export function valueBytes(data: Data): (row: number) => number {
+  const { valueOffsets: offsets, children } = data;
   const layout = layoutOf(data.type);
-  const { valueOffsets } = data;
-  if (layout === 'binary' && valueOffsets !== undefined)
-    return (row) => Number(valueOffsets[row + 1]) - Number(valueOffsets[row]);
-  const isFixed = layout === 'fixed' || layout === 'bits' || layout === 'null';
-  const width = isFixed || layout === 'dictionary' ? dataBytes(data) / Math.max(1, data.length) : 0;
-  return width > 0 || isFixed ? () => width : (row) => dataBytes(sliceData(data, row, 1));
+  if (layout === 'view' || layout === 'union') return (row) => dataBytes(sliceData(data, row, 1));
+  if (layout === 'struct') {
+    const parts = children.map(valueBytes);
+    return (row) => parts.reduce((bytes, of) => bytes + of(row), 0);
+  }
+  if (offsets === undefined || (layout !== 'binary' && layout !== 'list')) {
+    const width = meanBytes(data);
+    return () => width;
+  }
+  if (layout === 'binary') return (row) => Number(offsets[row + 1]) - Number(offsets[row]);
+  const [items] = children;
+  const ends = items !== undefined && layoutOf(items.type) === 'binary' ? items.valueOffsets : null;
+  const width = items === undefined ? 0 : ends ? OFFSET_BYTES : meanBytes(items);
+  return (row) => {
+    const [from, to] = [Number(offsets[row]), Number(offsets[row + 1])];
+    return (to - from) * width + (ends ? Number(ends[to]) - Number(ends[from]) : 0);
+  };
 }
+
+const OFFSET_BYTES = 4;
+
+const meanBytes = (data: Data): number => dataBytes(data) / Math.max(1, data.length);
 
 /** The same of all columns together. */
 export function rowBytes(batch: RecordBatch): (row: number) => number {

@@ -1,20 +1,29 @@
 /**
  * Takes conditions of OR apart for joins. `withoutShared` draws out the terms that all alternatives
  * have, so that equations among them become keys. `impliedBy` gives the conditions on single
- * columns that follow from all alternatives, so that they can move into the tables below.
+ * columns that follow from all alternatives, so that they can move into the tables below. Terms that
+ * may fail stay where they are, since what stands before them may rule rows out.
  */
 import type { Expression } from '../../sql/index.ts';
 import { columnsIn, conjuncts, isComparison, joined, textOf } from './trees.ts';
 
-/** Terms that are true together where `term` is: what all of its alternatives have, and the rest. */
-export function withoutShared(term: Expression): readonly Expression[] {
+/**
+ * Terms that are true together where `term` is: what all of its alternatives have, and the rest.
+ * @param canFail whether some row may make a term throw
+ */
+export function withoutShared(
+  term: Expression,
+  canFail: (term: Expression) => boolean,
+): readonly Expression[] {
   if (term.kind !== 'or') return [term];
   const alternatives = term.args.map(conjuncts);
   const [first = [], ...others] = alternatives.map(
     (terms) => new Map(terms.map((one) => [textOf(one), one])),
   );
   const shared = new Map(
-    [...first].filter(([text]) => others.every((alternative) => alternative.has(text))),
+    [...first].filter(
+      ([text, one]) => others.every((alternative) => alternative.has(text)) && !canFail(one),
+    ),
   );
   if (shared.size === 0) return [term];
   const rests = alternatives.map((terms) =>
@@ -27,11 +36,17 @@ export function withoutShared(term: Expression): readonly Expression[] {
 
 /**
  * For each column that every alternative compares with constants: that one of these comparisons is
- * true. They cannot fail, so that they may be asked of rows that the rest of the term rules out.
+ * true.
+ * @param canFail as for `withoutShared`
  */
-export function impliedBy(term: Expression): readonly Expression[] {
+export function impliedBy(
+  term: Expression,
+  canFail: (term: Expression) => boolean,
+): readonly Expression[] {
   if (term.kind !== 'or') return [];
-  const alternatives = term.args.map((arg) => byColumn(conjuncts(arg)));
+  const alternatives = term.args.map((arg) =>
+    byColumn(conjuncts(arg).filter((one) => !canFail(one))),
+  );
   const [first, ...others] = alternatives;
   if (first === undefined) return [];
   return [...first.keys()].flatMap((name): Expression[] => {

@@ -33,7 +33,8 @@ export function joinOf(
   const schema = joinSchema(join, left, right);
   const pairs = pairSchema({ join, left, right });
   const isInner = join === 'inner' || join === 'semi';
-  for (const term of terms.flatMap(withoutShared)) {
+  const canFail = (term: Expression): boolean => compileConditionTree(term, pairs).canFail;
+  for (const term of terms.flatMap((one) => withoutShared(one, canFail))) {
     compileConditionTree(term, pairs);
     const reads = columnsIn([term]);
     if (reads.size > 0 && isInner && isWithin(term, leftNames)) toLeft.push(term);
@@ -43,7 +44,7 @@ export function joinOf(
       if (key !== undefined) keys.push(key);
       else {
         rest.push(term);
-        const implied = impliedBy(term);
+        const implied = impliedBy(term, canFail);
         if (isInner) toLeft.push(...implied.filter((one) => isWithin(one, leftNames)));
         if (join !== 'full') toRight.push(...implied.filter((one) => isWithin(one, rightNames)));
       }

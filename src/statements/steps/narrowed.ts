@@ -79,8 +79,11 @@ function narrowedGroup(
 const plainName = (tree: JoinStep['keys'][number]['left']): string | undefined =>
   tree.kind === 'column' && tree.path.length === 1 ? tree.path[0] : undefined;
 
-/** How many rows the tables of a plan have. */
-const rowsRead = (plan: Plan): number =>
-  plan.kind === 'scan'
-    ? plan.source.rowCount
-    : inputsOf(plan).reduce((sum, input) => sum + rowsRead(input), 0);
+/** How many rows the tables of a plan have, or make. */
+function rowsRead(plan: Plan): number {
+  if (plan.kind === 'scan') return plan.source.rowCount;
+  const inputs = inputsOf(plan);
+  return inputs.length === 0
+    ? rowsOf(plan)
+    : inputs.reduce((sum, input) => sum + rowsRead(input), 0);
+}

@@ -46,7 +46,9 @@ export function* sortedRows(
       if (order.isFinal(rank)) return;
       const level = order.finer?.after(FIRST_LEVEL, rank);
       if (level !== undefined && to - from <= FEW_TIES) {
-        if (isOrderedByRanks(rows, from, to, level, order)) return;
+        const isDone = isOrderedByRanks(rows, from, to, level, order);
+        yield* rested(order);
+        if (isDone) return;
       } else if (level !== undefined) {
         yield* byFinerRanks(rows.subarray(from, to), level, order);
         return;
@@ -82,6 +84,7 @@ function isOrderedByRanks(
       fewRanks[place] = fewRanks[place - 1] as number;
       rows[from + place] = rows[from + place - 1] as number;
       place--;
+      order.meter.work++;
     }
     fewRanks[place] = rank;
     rows[from + place] = row;
@@ -92,6 +95,13 @@ function isOrderedByRanks(
     if (rank === fewRanks[at - 1] && !finer.isLast(level, rank)) return false;
   }
   return true;
+}
+
+/** Yields where the steps since the last time were many: there may be as many runs as rows. */
+function* rested({ meter }: RowOrder): Generator<void> {
+  if (meter.work <= COMPARISONS) return;
+  yield;
+  meter.work = 0;
 }
 
 /** Sorts tied rows by ranks of what follows, those tied in these too, and so on. */
@@ -114,8 +124,11 @@ function* byFinerRanks(tied: Uint32Array, level: RankLevel, order: RowOrder): Ge
       const after = finer.after(reached, rank);
       if (after !== undefined && to - from > FEW_TIES)
         pending.push({ rows: rows.subarray(from, to), level: after });
-      else if (after === undefined || !isOrderedByRanks(rows, from, to, after, order))
-        yield* mergeSorted(rows.subarray(from, to), order);
+      else {
+        const isDone = after !== undefined && isOrderedByRanks(rows, from, to, after, order);
+        yield* rested(order);
+        if (!isDone) yield* mergeSorted(rows.subarray(from, to), order);
+      }
     });
   }
 }

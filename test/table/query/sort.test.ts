@@ -225,6 +225,36 @@ test('many short runs of one rank are gone through in steps together', () => {
   expect([...next.value.subarray(0, 8)]).toEqual([3, 2, 1, 0, 7, 6, 5, 4]);
 });
 
+test('runs of few rows that are ranked are gone through in steps together', () => {
+  const rows = 200_000;
+  const ranks = Float64Array.from({ length: rows }, (_, row) => row >> 1);
+  let since = 0;
+  let most = 0;
+  const work = sortedRows(ranks, rows, {
+    compare: () => 1,
+    meter: { work: 0 },
+    isFinal: () => false,
+    finer: {
+      after: (level) => ({ ...level, depth: level.depth + 6 }),
+      isLast: () => true,
+      rankOf(row) {
+        since += 1;
+        return -row;
+      },
+      fill: () => {
+        throw new Error('there are too few rows of one rank');
+      },
+    },
+  });
+  let next = work.next();
+  for (; next.done !== true; next = work.next()) {
+    most = Math.max(most, since);
+    since = 0;
+  }
+  expect(Math.max(most, since)).toBeLessThan(20_000);
+  expect([...next.value.subarray(0, 4)]).toEqual([1, 0, 3, 2]);
+});
+
 test('few rows of one rank are ranked by what follows, and compared where this is not enough', () => {
   const rows = 5_000;
   const ranks = Float64Array.from({ length: rows }, (_, row) => row >> 3);
