@@ -217,8 +217,8 @@ describe('alternatives', () => {
     "(a.x = 1 AND b.y = 0 AND a.t = 't1') OR (a.x = 2 AND a.id > 3 AND b.y < 2)",
     '(a.x = 1 AND b.y = 0) OR a.b = b.c',
     // Of the row with the id 0 nobody may ask what stands behind the first terms.
-    '(b.id <> 0 AND a.x > 0 AND 10 / b.id >= 2) OR (b.id > 3 AND a.x < 2 AND 10 / b.id >= 2)',
-    '(b.id <> 0 AND a.x > 0 AND b.y >= 1 / b.id) OR (b.id > 3 AND a.x < 2 AND b.y >= 1 / b.id)',
+    '(b.id <> 0 AND a.x > 0 AND 10 / CAST(b.id AS bigint) >= 2) OR (b.id > 3 AND a.x < 2 AND 10 / CAST(b.id AS bigint) >= 2)',
+    '(b.id <> 0 AND a.x > 0 AND b.y >= 1 / CAST(b.id AS bigint)) OR (b.id > 3 AND a.x < 2 AND b.y >= 1 / CAST(b.id AS bigint))',
   ])('have the pairs of nested loops: %s', async (condition) => {
     for (const join of ['JOIN', 'LEFT JOIN', 'FULL JOIN']) {
       const plain = await rows(`${FROM} a ${join} b ON ${condition} ORDER BY 1, 2`);
