@@ -1,9 +1,10 @@
 /**
- * `SearchPlan` is a full-text query prepared for the columns that it searches. It cuts the query
- * into words with each column's tokenizer, and gives each distinct term of a column a number
- * (slot). A reader of texts or of an index counts the slots in a document, and the plan's scorer
- * turns the counts into a score. Fuzzy words and prefixes get their terms later, from the texts or
- * the index (`expand`). More than 4,096 words, counted once for each column, throw InvalidInput.
+ * `SearchPlan` is a full-text query prepared for the columns that it searches (`ColumnSearch`). It
+ * cuts the query into words with each column's tokenizer, and gives each distinct term of a
+ * column, and each phrase of several words, a number (slot). A reader of texts or of an index
+ * counts the slots in a document, and the plan's scorer turns the counts into a score. Fuzzy words
+ * and prefixes are found in the texts or the index first; `expand` then gives slots to the terms
+ * that they stand for. More than 4,096 words, counted once for each column, throw InvalidInput.
  */
 import { DirspaceError } from '../errors.ts';
 import type { Pause } from '../steps.ts';

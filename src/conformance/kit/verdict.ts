@@ -1,8 +1,9 @@
 /**
  * Lists the verdicts that a case of the conformance suite can get (`VERDICTS`), and defines the
- * exceptions by which a case reports that it failed (`Mismatch`) or cannot be decided
- * (`Undecided`). `NotRun` lists the reasons why a case was not run, and `Stop` is the reason why a
- * run ended early.
+ * exceptions by which a case reports them. `Mismatch` says that it failed; `WrongRefusal` is a
+ * Mismatch in which a request was refused, as it has to be, but with another status or code.
+ * `Undecided` says that it is not implemented, not decidable or not run. `NotRun` lists the
+ * reasons why a case was not run, and `Stop` is the reason why a run ended early.
  */
 
 /**

@@ -1,7 +1,9 @@
 /**
- * Lists the tables and namespaces of a catalog in the order of their names: those in one namespace,
- * or all tables below one. A missing namespace gives an empty list. The names in a folder are
- * cached as long as the folder does not change.
+ * Lists tables and namespaces in the order of their names. `tablesIn` and `namespacesIn` list
+ * those right in one namespace, `allTables` all tables below one. A missing namespace gives
+ * nothing. They cache the names in a folder as long as the folder does not change, and which of
+ * them were seen to be tables or namespaces. `tableFoldersIn` lists the folders that are named
+ * like tables, uncached; `isTable` tells whether such a folder holds a table.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,10 @@
 /**
- * `ColumnCompressor` compresses buffers of encoded columns as Zstandard frames of 64 KiB, in the
- * form that Arrow and Lance read. It leaves a buffer as it is if it is shorter than 4 KiB, or if
- * compressing would save too little. `stored` describes a column that is not compressed;
- * buffer-forms.ts describes the stored forms.
+ * `ColumnCompressor` compresses buffers as Zstandard frames of up to 64 KiB of content, in the form
+ * that Arrow and Lance read: for `zstd` values and 64-bit offsets, for `auto` only texts and binary
+ * values that are not short. Buffers of less than 4 KiB, and those that would save too little, are
+ * not compressed; the latter are not tried in some batches after it. If any buffer of a batch is
+ * compressed, all that are not empty get a prefix. `stored` describes a column that is not
+ * compressed; buffer-forms.ts describes the stored forms.
  */
 import { childFields, type DataType, hasLargeOffsets, layoutOf } from '../../arrow/index.ts';
 import type { Compression } from '../../compression.ts';

@@ -2,8 +2,9 @@
  * `valueReader` decodes the values of a page, as many at a time as the caller asks for, into a
  * store. It reads plain values, dictionary codes, runs of booleans, differences (delta encodings)
  * and split streams of bytes. It calls the caller's `refuse` for values past the end of the page
- * and for an encoding that the type does not allow. `widthOf` returns the number of bytes of a
- * physical type, or undefined if values differ in length.
+ * or of a wrong length, for codes without an entry in the dictionary or without a dictionary, and
+ * for an encoding that the type does not allow. `widthOf` returns the bytes that a value of a
+ * physical type takes in the store, or undefined if values differ in length.
  */
 import { type DeltaReader, deltaReader } from './delta.ts';
 import { HybridReader } from './levels.ts';

@@ -1,6 +1,7 @@
 /**
  * Exports jobs: handles on work that runs in the background (`Job`), in this process or where the
- * catalog is, and the jobs of a connection (`jobsOf`).
+ * catalog is, and the jobs of a connection (`jobsOf`). `carriedOut` begins an operation as a job
+ * of the catalog and waits for its end.
  */
 
 export { type Asked, carriedOut } from './catalog-job.ts';

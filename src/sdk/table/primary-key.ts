@@ -1,8 +1,9 @@
 /**
  * `primaryKeyChange` checks that a column can be a table's primary key, and returns the change of
- * field metadata that declares it, under Lance's name. The key is one top-level column of type
- * int32, int64, text or binary that is not nullable. A table that has a key already throws
- * InvalidInput. The key is not enforced: values are not checked.
+ * field metadata that declares it, under Lance's name. The key is one top-level column that is not
+ * nullable, of a signed integer type of 32 or 64 bits, or of any type of text or binary. Any other
+ * column, several columns, or a table that has a key already throw InvalidInput, and an unknown
+ * column throws TableColumnNotFound. The key is not enforced: values are not checked.
  */
 import { type DataType, describeType, type Schema, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

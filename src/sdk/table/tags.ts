@@ -1,7 +1,8 @@
 /**
- * `Tags` lists, creates, moves and deletes the tags of one table. A tag names a version of a
- * branch, by default of the handle's branch; cleanup keeps tagged versions. Creating a tag that
- * exists throws TableTagAlreadyExists. Moving or deleting a missing tag throws TableTagNotFound.
+ * `Tags` lists, reads, creates, moves and deletes the tags of one table. A tag names a version of
+ * a branch, by default of the handle's branch; cleanup keeps tagged versions. Creating a tag that
+ * exists throws TableTagAlreadyExists. Reading, moving or deleting a missing tag throws
+ * TableTagNotFound, and naming a missing version TableVersionNotFound.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, TagContents } from '../../protocol/index.ts';

@@ -1,8 +1,9 @@
 /**
- * `sortedRows` sorts rows by keys, in memory. With a limit it drops the rows beyond it from time to
- * time. Rows that take more than the memory of the request throw InvalidInput. `placeSorter` makes
- * a function that returns the places of the first rows of batches in order, or undefined if no key
- * orders them. Both throw InvalidInput for keys whose type has no order.
+ * `sortedRows` sorts rows by keys, in memory. With a limit it drops the rows beyond it from time
+ * to time. Rows that take more than the memory of the request throw InvalidInput. `placeSorter`
+ * makes a function that returns the places of the first rows of batches in order, or undefined if
+ * there are no rows or no key orders them. Both throw InvalidInput for keys whose type has no
+ * order.
  */
 import {
   batchBytes,

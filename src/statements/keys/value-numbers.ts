@@ -1,7 +1,8 @@
 /**
  * `ValueNumbers` numbers the values of one column of any type, so that equal values have the same
- * number in every batch. Null has number 0, both zeros have one number, and so have all NaNs. The
- * entries of a dictionary are numbered once for all batches that share it. `wordsOf` gives the
+ * number in every batch. Null has number 0, both zeros have one number, and so have all NaNs.
+ * `find` adds no values, and gives 0 for unknown ones; `column` turns numbers back into values.
+ * The entries of a dictionary are numbered once for all batches that share it. `wordsOf` gives the
  * values of a column as two 32-bit words each, for the types of which `isOfWords` is true.
  */
 import type { Data, DataType, Vector } from '../../arrow/index.ts';

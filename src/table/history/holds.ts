@@ -1,11 +1,10 @@
 /**
  * `withHold` keeps a version from being deleted while a new version, a tag, a branch or a clone is
- * made from it. A hold is a file beside the versions of a branch. If the version is gone already,
- * it throws TableVersionNotFound.
- *
- * Deletion marks versions first and then looks for holds. `withHold` creates the hold first and
- * then looks for marks. So one side always sees the other, without a lock or a clock. Cleanup
- * removes holds that crashes left, once they are old enough.
+ * made from it, or throws TableVersionNotFound if it is gone already. A hold is a file beside the
+ * versions of a branch; `heldVersions` lists the held ones. Deletion marks versions first and then
+ * looks for holds. `withHold` creates the hold first and then looks for marks. So one side always
+ * sees the other, without a lock or a clock. Cleanup removes holds that crashes left, once they
+ * are old enough.
  */
 import { DirspaceError } from '../../errors.ts';
 import { holdFile, parseHold } from '../../format/index.ts';

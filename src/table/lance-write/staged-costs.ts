@@ -1,8 +1,10 @@
 /**
- * Protects the engine from small staged manifests that would need gigabytes of memory. Lance stores
- * nulls and absent columns in no bytes, and a dictionary's text once for any number of rows, but
- * this engine writes them all out. `checkCosts` throws InvalidInput for such a manifest before its
- * files are read, and `RowCosts` does so while rows are read.
+ * Protects the engine from small staged manifests that would need gigabytes of memory: Lance
+ * stores nulls and absent columns in no bytes, and a dictionary's text once for any number of
+ * rows, but this engine writes them all out. Rows may take 256 MiB, or 64 bytes for each byte of
+ * the data files if that is more. Before files are read, `checkCosts` throws InvalidInput if the
+ * rows take more at least, or if a new fragment has no field of the table. `RowCosts` throws it
+ * while rows are read.
  */
 import { type Data, dataBytes } from '../../arrow/index.ts';
 import { nullBytes } from '../../format/index.ts';

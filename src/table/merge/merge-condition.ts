@@ -1,7 +1,8 @@
 /**
  * `compileCondition` compiles the SQL condition of a merge, which compares a row of the table
- * (`target.x`) with its row of the source (`source.x`). The result lists the columns it reads and
- * selects the pairs of rows that fulfil the condition.
+ * (`target.x`) with its row of the source (`source.x`). The result lists the columns it reads of
+ * either side, and selects in steps the pairs of rows for which it is true. SQL that is wrong or
+ * no condition throws InvalidInput, and an unknown column TableColumnNotFound.
  */
 import { type Data, dataOf, Field, Schema, Struct, Vector } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';

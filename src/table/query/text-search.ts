@@ -1,9 +1,10 @@
 /**
- * `searchTexts` returns the rows that match a full-text query best. It uses the indexes of the
- * columns and reads the texts that these do not cover; a fast search leaves the latter out, if the
- * indexes can be used and are whole. Rows are ranked by BM25, whose statistics do not depend on the
- * predicate. With `prefilter` only rows that match the predicate are ranked; without it the best
- * rows are filtered afterwards.
+ * `searchTexts` returns the rows that match a full-text query best, by BM25, or in an order asked
+ * for. It uses the indexes of the columns and reads the texts that these do not cover; a fast
+ * search leaves the latter out, if the indexes can be used and are whole. The statistics do not
+ * depend on the predicate. With `prefilter` only rows that match it are ranked; without it the
+ * best rows are filtered afterwards. A table without texts throws InvalidInput if no column is
+ * named. `searchedColumns` lists a query's columns, `needsPositions` tells whether it has phrases.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,9 @@
 /**
- * Carries out RunSql and ExplainSql. It opens the tables that a SELECT names, each at one version
- * for the whole statement. statements/ then plans and runs the SELECT. If a table cannot be opened,
- * the error names it as the statement does, with dots.
+ * Carries out RunSql and ExplainSql (`runSql`, `explainSql`). Both open the tables that a SELECT
+ * names, each at one version for the whole statement. statements/ then plans the SELECT, and runs
+ * it for RunSql only. If a table cannot be opened, the error names it as the statement does, with
+ * dots. A wrong statement, a name with $ or /, and an incarnation for a statement that does not
+ * read exactly one table throw InvalidInput.
  */
 import { handedOut, type RecordBatchStream } from '../../../arrow/index.ts';
 import { DirspaceError } from '../../../errors.ts';
