@@ -303,7 +303,8 @@ describe('many requests that are sent behind another', () => {
     );
     const closed = all.map((one) => one.closed.then(() => one));
     const gone = await Promise.race(closed);
-    expect(parsed).toBeLessThan(8_192 + 8 * 20);
+    // Those of a connection that is closed make room for others; all bytes hold 27,000.
+    expect(parsed).toBeLessThan(2 * 8_192);
     unsubscribe('http.server.request.start', count);
     // A connection with few requests is served as before.
     const few = rawConnection(base, DESCRIBE.replace('host:', 'connection: close\r\nhost:'));
