@@ -34,7 +34,7 @@ const CARRIED = {
   commander: ['LICENSE'],
 };
 
-/** Packages whose code the CommonJS carries, as it cannot require them before Node 20.19. */
+/** Packages whose code the CommonJS carries, as jest and others cannot require ES modules. */
 const MODULES_ALONE = {
   chokidar: ['LICENSE'],
   readdirp: ['LICENSE'],

@@ -264,7 +264,7 @@ describe('many requests that are sent behind another', () => {
   const DESCRIBE =
     'POST /v1/table/t/describe HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}';
 
-  test('let the event loop turn between any two', async () => {
+  test('let the event loop turn between any few of them', async () => {
     const turns: number[] = [];
     let turn = 0;
     let ticking = setImmediate(function tick() {
@@ -282,7 +282,8 @@ describe('many requests that are sent behind another', () => {
     const answers = await rawAnswer(base, DESCRIBE.repeat(COUNT - 1) + last);
     clearImmediate(ticking);
     expect(answers.match(/HTTP\/1\.1 200 /g)).toHaveLength(COUNT);
-    expect(new Set(turns).size).toBe(COUNT);
+    const inTurn = turns.map((one) => turns.filter((other) => other === one).length);
+    expect(Math.max(...inTurn)).toBeLessThanOrEqual(16);
   });
 
   test('are closed and not parsed where those of all connections wait already', async () => {
@@ -306,12 +307,25 @@ describe('many requests that are sent behind another', () => {
     // Those of a connection that is closed make room for others; all bytes hold 27,000.
     expect(parsed).toBeLessThan(2 * 8_192);
     unsubscribe('http.server.request.start', count);
-    // A connection with few requests is served as before.
-    const few = rawConnection(base, DESCRIBE.replace('host:', 'connection: close\r\nhost:'));
-    goOn();
-    expect(await few.closed).toMatch(/^HTTP\/1\.1 200 /);
     expect(gone.socket.destroyed).toBe(true);
     for (const { socket } of all) socket.destroy();
+    await Promise.all(closed);
+    goOn();
+    // What waited on connections that are gone leaves room for others.
+    const last = DESCRIBE.replace('host:', 'connection: close\r\nhost:');
+    const many = rawConnection(base, DESCRIBE.repeat(39) + last);
+    expect((await many.closed).match(/HTTP\/1\.1 200 /g)).toHaveLength(40);
+  });
+
+  test('are answered where the client ends its side behind them', async () => {
+    const describeTable = async (): Promise<object> => ({});
+    const { base } = await restPair(
+      { namespace: stubNamespace({ describeTable }) },
+      { wire: 'socket' },
+    );
+    const { socket, closed } = rawConnection(base);
+    socket.end(DESCRIBE.repeat(10));
+    expect((await closed).match(/HTTP\/1\.1 200 /g)).toHaveLength(10);
   });
 });
 

@@ -12,6 +12,7 @@ import type { Progress } from '../../progress.ts';
 import { ARROW_FILE_TYPE, ARROW_STREAM_TYPE, JSON_TYPE, mediaType } from '../../protocol/index.ts';
 import { type Pause, plainPause, runSteps } from '../../steps.ts';
 import { type Arrivals, type BodyPace, begun, isWhole, PaceKeeper } from './arrivals.ts';
+import { JoinedPieces } from './joined-pieces.ts';
 import { JsonBounds, MAX_JSON_DEPTH } from './json-bounds.ts';
 import type { RequestState, WireRequest } from './request-state.ts';
 
@@ -191,35 +192,6 @@ async function readWatched(
     });
   } finally {
     watched.end();
-  }
-}
-
-/**
- * Joins the pieces of a body as they come. Kept one by one, pieces of a single byte would take 250 bytes
- * each, which no limit counts.
- */
-class JoinedPieces {
-  #joined = Buffer.allocUnsafe(1_024);
-  #length = 0;
-
-  /** The number of bytes so far. */
-  get length(): number {
-    return this.#length;
-  }
-
-  add(piece: Uint8Array): void {
-    const needed = this.#length + piece.byteLength;
-    if (needed > this.#joined.byteLength) {
-      const larger = Buffer.allocUnsafe(Math.max(needed, 2 * this.#joined.byteLength));
-      larger.set(this.bytes());
-      this.#joined = larger;
-    }
-    this.#joined.set(piece, this.#length);
-    this.#length = needed;
-  }
-
-  bytes(): Buffer {
-    return this.#joined.subarray(0, this.#length);
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * `SocketServer` binds the request handler to sockets through Node's HTTP and HTTPS servers. It
  * applies backpressure in both directions and times out idle sockets and slow headers. Requests
- * that a client sends without waiting for answers are served one after the other, each in its own
- * turn of the event loop; too many of them close the connection. Invalid bytes, unknown methods and
+ * that a client sends without waiting for answers are served one after the other, some in each turn
+ * of the event loop; too many of them close the connection. Invalid bytes, unknown methods and
  * CONNECT get an error, or a closed connection if an answer is due. `renew` replaces the certificate.
  */
 import {
@@ -15,11 +15,11 @@ import {
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { DirspaceError } from '../../errors.ts';
-import { afterRound } from '../../event-loop.ts';
 import type { SlowAnswer } from '../../request-memory.ts';
 import type { Exchange, Handler } from './app.ts';
 import { hasBody } from './body.ts';
 import { finishAfterBody, isUnread } from './leftover.ts';
+import { Pipelines } from './pipelines.ts';
 import type { HttpAnswer, WireRequest } from './request-state.ts';
 import { ReaderPace } from './slow-reader.ts';
 import type { Certificate } from './tls.ts';
@@ -44,15 +44,6 @@ export interface SocketOptions {
 
 /** How long a connection is kept for the next request: longer than common proxies keep theirs. */
 const KEEP_ALIVE_MS = 72_000;
-
-/** Requests of one connection that may wait for an earlier answer before nothing more of it is read. */
-const MOST_BEHIND = 16;
-
-/**
- * Requests of all connections that may be unanswered while one connection has more than `MOST_BEHIND` of
- * them. What Node reads of a connection at once may hold thousands of requests, and each takes 3 KB.
- */
-const MOST_UNANSWERED = 8_192;
 
 /** How long the connection of a refused CONNECT stays for its caller to read the answer. */
 const REFUSED_MILLIS = 2_000;
@@ -81,26 +72,13 @@ function unknownMethodTarget({ code, rawPacket }: ParserError): string | undefin
 const isContinueAlone = ({ headers: { expect = '' } }: IncomingMessage): boolean =>
   expect.split(',').every((asked) => asked.trim().toLowerCase() === '100-continue');
 
-/** The requests of one connection. */
-interface Line {
-  /**
-   * All answers that were neither sent nor given up, in the order of their requests, with what begins
-   * those whose work has not begun. One is under way, the first.
-   */
-  readonly pending: Map<ServerResponse, (() => void) | undefined>;
-  /** Bytes that had come when the head of the last request was parsed. */
-  bytesRead: number;
-}
-
 export class SocketServer {
   readonly #handle: Handler;
   readonly #options: SocketOptions;
   readonly #servers: Server[] = [];
   /** The newest answer of each connection. */
   readonly #newest = new WeakMap<Socket, ServerResponse>();
-  readonly #lines = new WeakMap<Socket, Line>();
-  /** How many answers there are in all lines. */
-  #unanswered = 0;
+  readonly #pipelines = new Pipelines();
   /** Connections of CONNECT, which Node's server does not close. */
   readonly #handedOver = new Set<Socket>();
   #stopping = false;
@@ -222,51 +200,14 @@ export class SocketServer {
   #isOwed(socket: Socket): boolean {
     const reply = this.#newest.get(socket);
     if (reply === undefined || reply.writableFinished) return false;
-    const isEarlier = (this.#lines.get(socket)?.pending.size ?? 0) > 1;
+    const isEarlier = this.#pipelines.sizeOf(socket) > 1;
     return reply.headersSent || isEarlier || reply.req.complete;
   }
 
   #serve(raw: IncomingMessage, reply: ServerResponse, expects?: 'continue' | 'other'): void {
     const { socket } = raw;
     this.#newest.set(socket, reply);
-    const line = this.#lineOf(socket);
-    const { pending } = line;
-    if (pending.size > MOST_BEHIND && this.#unanswered >= MOST_UNANSWERED) {
-      leaveUnparsed(socket);
-      socket.destroy();
-      return;
-    }
-    const cameTogether = line.bytesRead === socket.bytesRead;
-    line.bytesRead = socket.bytesRead;
-    pending.set(reply, () => this.#begin(raw, reply, expects));
-    this.#unanswered++;
-    const beginLater = (): void => {
-      afterRound(() => this.#beginFirst(socket, line));
-    };
-    reply.once('close', () => {
-      pending.delete(reply);
-      this.#unanswered--;
-      if (pending.size === MOST_BEHIND) socket.resume();
-      if (pending.size > 0) beginLater();
-    });
-    // Node goes on with the next request in the bytes at hand; these end before a tick does.
-    if (pending.size > MOST_BEHIND) process.nextTick(() => pauseWhile(socket, pending));
-    if (pending.size > 1) return;
-    // One after the other in one turn, thousands would keep other connections waiting.
-    if (cameTogether) beginLater();
-    else this.#beginFirst(socket, line);
-  }
-
-  /**
-   * A request may rest on what an earlier one of its connection did, so it begins once that is answered.
-   * Those behind an answer that nobody waits for any more never begin.
-   */
-  #beginFirst(socket: Socket, { pending }: Line): void {
-    const [first] = pending;
-    if (first === undefined || socket.destroyed) return;
-    const [reply, begin] = first;
-    pending.set(reply, undefined);
-    begin?.();
+    this.#pipelines.add(socket, reply, () => this.#begin(raw, reply, expects));
   }
 
   #begin(raw: IncomingMessage, reply: ServerResponse, expects?: 'continue' | 'other'): void {
@@ -283,15 +224,6 @@ export class SocketServer {
       exchange.broken(error);
       reply.destroy();
     });
-  }
-
-  #lineOf(socket: Socket): Line {
-    let line = this.#lines.get(socket);
-    if (line === undefined) {
-      line = { pending: new Map(), bytesRead: 0 };
-      this.#lines.set(socket, line);
-    }
-    return line;
   }
 
   async #send(raw: IncomingMessage, reply: ServerResponse, exchange: Exchange): Promise<void> {
@@ -326,20 +258,6 @@ export class SocketServer {
     for (const server of this.#servers) server.closeAllConnections();
     for (const socket of this.#handedOver) socket.destroy();
   }
-}
-
-/** Lets nothing more be read while many requests of the connection wait. */
-function pauseWhile(socket: Socket, pending: ReadonlyMap<unknown, unknown>): void {
-  if (pending.size > MOST_BEHIND) socket.pause();
-}
-
-/**
- * Ends the parsing of the bytes that were read of a connection. Node would make a request of each that
- * they hold, though the connection is closed; after a head that changes the protocol it makes no more.
- */
-function leaveUnparsed(socket: Socket & { parser?: { onIncoming?: () => number } }): void {
-  const CHANGES_PROTOCOL = 2;
-  if (socket.parser) socket.parser.onIncoming = () => CHANGES_PROTOCOL;
 }
 
 /** A request as Node's parser made it. */
