@@ -55,12 +55,18 @@ export function numberLiteral(text: string, at: number | undefined): Bound {
   const exact = parseExact(text);
   if (exact === null || Math.abs(Number(text)) === Number.POSITIVE_INFINITY)
     return refuse(at, `The number ${text.slice(0, 40)} is out of range`);
-  return looseNumber(exact, /[.e]/i.test(text) && !/^[+-]?0x/i.test(text), at);
+  const isHex = /^[+-]?0x/i.test(text);
+  const isDouble = !isHex && /e/i.test(text);
+  return looseNumber({ ...exact, isDouble }, !isHex && /[.e]/i.test(text), at);
 }
 
-function looseNumber(exact: ExactNumber, fractional: boolean, at: number | undefined): Bound {
-  const { unscaled, scale } = exact;
-  const loose = { unscaled, scale, fractional };
+function looseNumber(
+  exact: ExactNumber & { readonly isDouble?: boolean },
+  fractional: boolean,
+  at: number | undefined,
+): Bound {
+  const { unscaled, scale, isDouble = false } = exact;
+  const loose = { unscaled, scale, fractional, isDouble };
   if (scale === 0 && !fractional) {
     const [least, greatest] = integerRange(INT64);
     if (unscaled >= least && unscaled <= greatest)
@@ -83,7 +89,8 @@ function looseNumber(exact: ExactNumber, fractional: boolean, at: number | undef
 
 /**
  * The exact sum, difference or product of two number literals of which one has a fraction, as a
- * literal that means all its digits; undefined for other operands, and for too many digits.
+ * literal that means all its digits; undefined for other operands, for a literal with an exponent,
+ * and for too many digits.
  */
 export function exactLiteral(
   op: ArithmeticOperator,
@@ -106,7 +113,8 @@ export function exactLiteral(
 /** A literal of few enough digits for a decimal. */
 function exactOf(side: Bound): Exclude<BoundLiteral['loose'], string | undefined> | undefined {
   if (side.kind !== 'literal' || typeof side.loose !== 'object') return undefined;
-  const { unscaled, scale } = side.loose;
+  const { unscaled, scale, isDouble } = side.loose;
+  if (isDouble === true) return undefined;
   const isShort = scale >= 0 && scale <= MAX_PRECISION && digitsOf(unscaled) <= MAX_PRECISION;
   return isShort ? side.loose : undefined;
 }
@@ -124,11 +132,7 @@ const digitsOf = (unscaled: bigint): number => String(unscaled < 0n ? -unscaled 
 
 export function bindNegate(arg: Bound, at: number | undefined): Bound {
   if (arg.kind === 'literal' && typeof arg.loose === 'object') {
-    return looseNumber(
-      { unscaled: -arg.loose.unscaled, scale: arg.loose.scale },
-      arg.loose.fractional,
-      at,
-    );
+    return looseNumber({ ...arg.loose, unscaled: -arg.loose.unscaled }, arg.loose.fractional, at);
   }
   return bindCall('negate', [arg], at);
 }

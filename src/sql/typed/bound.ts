@@ -26,6 +26,8 @@ export interface BoundLiteral {
 export interface LooseNumber extends ExactNumber {
   /** Written with a point or an exponent. */
   readonly fractional: boolean;
+  /** Written with an exponent: what is computed of it is a double. */
+  readonly isDouble?: boolean;
 }
 
 export interface BoundColumn {
