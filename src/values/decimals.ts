@@ -161,3 +161,7 @@ export function meanOf(sum: bigint, by: number): number {
   const divisor = BigInt(by);
   return Number(sum / divisor) + Number(sum % divisor) / by;
 }
+
+/** How many decimal digits a number has. */
+export const digitsOf = (unscaled: bigint): number =>
+  String(unscaled < 0n ? -unscaled : unscaled).length;

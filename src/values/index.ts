@@ -32,6 +32,7 @@ export {
 export {
   decimalText,
   decimalWords,
+  digitsOf,
   doubleToExact,
   type ExactNumber,
   exactToDouble,

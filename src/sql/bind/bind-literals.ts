@@ -14,6 +14,7 @@ import {
   TimeUnit,
 } from '../../arrow/index.ts';
 import {
+  digitsOf,
   type ExactNumber,
   exactToDouble,
   parseDateTime,
@@ -127,8 +128,6 @@ const shortLiteral = (
   scale <= MAX_PRECISION && digitsOf(unscaled) <= MAX_PRECISION
     ? looseNumber({ unscaled, scale }, true, at)
     : undefined;
-
-const digitsOf = (unscaled: bigint): number => String(unscaled < 0n ? -unscaled : unscaled).length;
 
 export function bindNegate(arg: Bound, at: number | undefined): Bound {
   if (arg.kind === 'literal' && typeof arg.loose === 'object') {

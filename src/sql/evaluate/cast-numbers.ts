@@ -168,15 +168,15 @@ function decimals(column: Column, to: Decimal, mode: CastMode): NumberColumn | n
   return made(to, values, column.valid);
 }
 
-/** Half away from zero, without a negative zero. */
-function roundedQuotient(value: number, power: number): number {
+/** Half away from zero, without a negative zero; exact for whole numbers within 2^53. */
+export function roundedQuotient(value: number, power: number): number {
   const whole = Math.trunc(value / power);
   const rest = Math.abs(value - whole * power);
   return (2 * rest < power ? whole : whole + Math.sign(value)) + 0;
 }
 
 /** Powers of ten up to this one are below 2^53. */
-const EXACT_DIGITS = 15;
+export const EXACT_DIGITS = 15;
 
 /** Families whose values are whole numbers of a unit. */
 const COUNTED: ReadonlySet<Family> = new Set<Family>(['date', 'time', 'timestamp', 'duration']);

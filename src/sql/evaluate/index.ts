@@ -6,6 +6,7 @@
  */
 
 export { canCast } from './cast.ts';
+export { EXACT_DIGITS, roundedQuotient } from './cast-numbers.ts';
 export { textOf } from './cast-text.ts';
 export {
   type EntryValues,

@@ -7,7 +7,7 @@
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
-import { meanOf } from '../../values/index.ts';
+import { digitsOf, meanOf } from '../../values/index.ts';
 import {
   asSafeNumbers,
   type Column,
@@ -41,8 +41,6 @@ const floatSum = (list: readonly Value[]): number =>
 
 const wholeSum = (list: readonly Value[]): bigint =>
   list.reduce<bigint>((sum, item) => sum + BigInt(item as number | bigint), 0n);
-
-const digitsOf = (value: bigint): number => String(value < 0n ? -value : value).length;
 
 function extreme(list: readonly Value[], direction: number): Value {
   let best: Value = null;

@@ -5,6 +5,7 @@
  * computes all other cases value by value, such as integers beyond 2^53.
  */
 import type { DataType } from '../../arrow/index.ts';
+import { EXACT_DIGITS, roundedQuotient } from '../evaluate/index.ts';
 import {
   asExactNumbers,
   asSafeNumbers,
@@ -30,12 +31,6 @@ interface Loops {
 }
 
 const same: Loop = (values, out) => out.set(values);
-
-/** Half away from zero. */
-export function roundedTo(value: number, power: number): number {
-  const cut = Math.trunc(value / power) * power;
-  return 2 * Math.abs(value - cut) < power ? cut : cut + Math.sign(value) * power;
-}
 
 /** Loops of functions of one argument, by the names of NUMBER_FUNCTIONS. */
 export const LOOPS = {
@@ -97,7 +92,7 @@ export const LOOPS = {
       }
     },
     int: same,
-    decimal: roundedTo,
+    decimal: (value, power) => roundedQuotient(value, power) * power,
   },
 } as const satisfies Readonly<Record<string, Loops>>;
 
@@ -124,9 +119,6 @@ export function overNumbers(run: RowFunction, { float, int, decimal }: Loops): R
     return { form: 'number', type, length, values, valid: found.valid };
   });
 }
-
-/** Powers of ten up to this one are below 2^53. */
-const EXACT_DIGITS = 15;
 
 function overDecimals(
   column: Column,
