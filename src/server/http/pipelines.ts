@@ -94,11 +94,12 @@ function beginNext(socket: Socket, line: Line): void {
 
 /**
  * A request may rest on what an earlier one of its connection did, so it begins once that is answered.
- * Those behind an answer that nobody waits for any more never begin.
+ * Those behind an answer that nobody waits for any more, or that was the last of its connection, never
+ * begin.
  */
 function beginFirst(socket: Socket, { pending }: Line): void {
   const [first] = pending;
-  if (first === undefined || socket.destroyed) return;
+  if (first === undefined || !socket.writable) return;
   const [reply, begin] = first;
   pending.set(reply, undefined);
   begin?.();
