@@ -2,12 +2,28 @@ import { defineConfig } from 'vitest/config';
 import { compiledSources } from './test/helpers/compiled-sources.ts';
 import { LongestFirst } from './test/helpers/sequencer.ts';
 
+/** Tests of what a user starts: commands, the package as it is installed, the kit, the proofs' runner. */
+const PROGRAMS = [
+  'test/{cli,conformance,proof}/**/*.test.ts',
+  // The picture of the rooms is not one of a program.
+  'test/package/!(imports).test.ts',
+];
+
+/** What each part of the tests leaves out, whatever its files. */
+const OTHERS = ['test/interop/**', '**/node_modules/**'];
+
 export default defineConfig({
   plugins: [compiledSources()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/interop/**', '**/node_modules/**'],
+    // `npm test` is the engine, `npm run test:programs` the rest; a path picks files of both.
+    projects: [
+      {
+        extends: true,
+        test: { name: 'engine', include: ['test/**/*.test.ts'], exclude: [...PROGRAMS, ...OTHERS] },
+      },
+      { extends: true, test: { name: 'programs', include: PROGRAMS, exclude: OTHERS } },
+    ],
     globalSetup: 'test/helpers/global-setup.ts',
     setupFiles: 'test/helpers/remove-temporary.ts',
     sequence: { sequencer: LongestFirst },

@@ -1,6 +1,6 @@
 /**
- * How far tests go that look at many cases: `npm run test:long` looks at all of them, `npm test` at
- * as many as find what has ever been found.
+ * How far tests go that look at many cases: `npm run test:long` looks at all of them, other
+ * runs at as many as find what has ever been found.
  */
 /** Whether this is a run of all cases. */
 export const LONG = process.env.TEST_LONG === '1';
