@@ -4,12 +4,18 @@ import {
   Bool,
   DateDay,
   Decimal,
+  Duration,
   Field,
+  Float16,
+  Float32,
   Float64,
   Int32,
   makeData,
   makeVector,
   Schema,
+  Timestamp,
+  TimestampMicrosecond,
+  TimeUnit,
   type Vector,
   vectorFromArray,
 } from '../../src/arrow/apache.ts';
@@ -249,5 +255,43 @@ describe('numbers beyond the doubles are out of range', () => {
   it('and the largest is not', async () => {
     expect(await values('e < 1.7976931348623157e308')).toEqual(['true', 'true']);
     expect(await values("CAST('inf' AS double) > e")).toEqual(['true', 'true']);
+  });
+});
+
+describe('a literal beyond the type that it meets', () => {
+  const fine = new Timestamp(TimeUnit.NANOSECOND, null);
+  it.each([
+    ["'9999-01-01'", fine],
+    ["TIMESTAMP '9999-01-01'", fine],
+    ["'9999999-01-01'", new TimestampMicrosecond()],
+    ["'9999999-01-01'", new DateDay()],
+    ["'300000 days'", new Duration(TimeUnit.NANOSECOND)],
+    ['1e39', new Float32()],
+    ['-1e300', new Float32()],
+    ['65520.0', new Float16()],
+  ])('%s is no value of %s', (sql, type) => {
+    expect(() => bindValue(parseExpression(sql), schema, type)).toThrow('without loss');
+  });
+
+  it.each([
+    ["'2262-04-11 23:47:16.854775807'", fine, 2n ** 63n - 1n],
+    ["'1677-09-21 00:12:43.145224192'", fine, -(2n ** 63n)],
+    ["'5881580-07-11'", new DateDay(), 2 ** 31 - 1],
+    ["'-5877641-06-23'", new DateDay(), -(2 ** 31)],
+    ['3.4028235e38', new Float32(), 3.4028234663852886e38],
+    ['65504.0', new Float16(), 65504],
+  ])('%s is the last one of %s', (sql, type, value) => {
+    expect(bindValue(parseExpression(sql), schema, type)).toMatchObject({ value });
+  });
+
+  it('has a wider type beside a float, and none beside a time', async () => {
+    const beside = 'CASE WHEN f THEN CAST(e AS real) ELSE 1e39 END > 1e38';
+    expect(await values(beside)).toEqual(['false', 'true']);
+    expect(await values("isnan(coalesce(CAST('NaN' AS real), 1e39))")).toEqual(['true', 'true']);
+    const of = "CAST('2020-01-01' AS timestamp(9))";
+    await expect(values(`coalesce(${of}, '9999-01-01')`)).rejects.toThrow('no type in common');
+    await expect(values(`greatest(${of}, TIMESTAMP '9999-01-01')`)).rejects.toThrow(
+      'cannot be taken as timestamp(ns) without loss',
+    );
   });
 });

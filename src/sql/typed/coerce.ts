@@ -146,7 +146,9 @@ function literalValue(bound: BoundLiteral, type: DataType): Value | undefined {
     const nanos = temporalNanos(bound, type);
     const unit = nanosPerUnit(type);
     if (nanos === null || nanos % unit !== 0n) return undefined;
-    return isWide(type) ? nanos / unit : Number(nanos / unit);
+    const count = nanos / unit;
+    if (BigInt.asIntN(isWide(type) ? 64 : 32, count) !== count) return undefined;
+    return isWide(type) ? count : Number(count);
   }
   if (family === 'interval' && loose === 'string') return parseInterval(String(value)) ?? undefined;
   if (typeof loose === 'object') {
@@ -159,7 +161,7 @@ function literalValue(bound: BoundLiteral, type: DataType): Value | undefined {
     if (family === 'float') {
       const rounded = roundToFloat(plainType(type), exactToDouble(loose));
       const whole = loose.scale === 0 && !loose.fractional;
-      const lost = whole && (!Number.isFinite(rounded) || BigInt(rounded) !== loose.unscaled);
+      const lost = !Number.isFinite(rounded) || (whole && BigInt(rounded) !== loose.unscaled);
       return lost ? undefined : rounded;
     }
     if (family === 'decimal') {
