@@ -111,7 +111,10 @@ export const makeTimestamp: RowFunction = strict(
     if (!(h >= 0 && h < 24 && m >= 0 && m < 60 && s >= 0 && s < 60)) {
       throw new DirspaceError('InvalidInput', `There is no time of day ${h}:${m}:${s}`);
     }
-    return BigInt(days) * 86_400_000_000n + BigInt((h * 60 + m) * 60_000_000 + Math.round(s * 1e6));
+    const clock = (h * 60 + m) * 60_000_000 + Math.round(s * 1e6);
+    const micros = BigInt(days) * 86_400_000_000n + BigInt(clock);
+    if (BigInt.asIntN(64, micros) === micros) return micros;
+    throw new DirspaceError('InvalidInput', 'The result of make_timestamp is out of range');
   },
   { fallible: true },
 );
