@@ -231,6 +231,7 @@ function bindElement(args: readonly Bound[], at: number | undefined): Bound {
   const [list, index] = args;
   if (args.length !== 2 || list === undefined || index === undefined)
     return refuse(at, 'array_element takes 2 arguments');
+  if (familyOf(list.type) === 'null') return list;
   if (familyOf(list.type) !== 'list')
     refuse(locationOf(list) ?? at, `${describe(list)} is no list; it has no elements`);
   const position = argument('array_element', index, 'i', at);

@@ -75,9 +75,8 @@ function bindSummary(name: string, { takes, wanted, gives, reads }: Summary): Bi
     const item = familyOf(list.type) === 'null' ? INT64 : plainType(elementType(list.type));
     if (familyOf(list.type) === 'null') return literal(gives(item), null, at);
     // A list of nulls alone has texts by its type only.
-    const isEmpty =
-      list.kind === 'literal' && (list.value as readonly unknown[]).every((x) => x === null);
-    if (isEmpty && !takes(item)) return literal(gives(INT64), null, at);
+    const items = list.kind === 'literal' ? (list.value as readonly unknown[] | null) : undefined;
+    if (items?.every((x) => x === null) && !takes(item)) return literal(gives(INT64), null, at);
     if (!takes(item)) {
       refuse(
         locationOf(given) ?? at,
