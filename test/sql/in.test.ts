@@ -3,14 +3,20 @@ import { describe, expect, test } from 'vitest';
 import {
   DateDay,
   Decimal,
+  Field,
+  Float32,
   Float64,
+  Int64,
+  Schema,
   TimestampMicrosecond,
+  Uint64,
   Utf8,
   vectorFromArray,
 } from '../../src/arrow/apache.ts';
 import { plainConstants } from '../../src/sql/bind/bind-in.ts';
 import { evaluateInSteps } from '../../src/sql/evaluate/evaluate.ts';
 import { isAmong } from '../../src/sql/evaluate/evaluate-in.ts';
+import { compilePredicate } from '../../src/sql/expression.ts';
 import { BatchFrame } from '../../src/sql/load/frame.ts';
 import { loadColumn } from '../../src/sql/load/load.ts';
 import type { Expression } from '../../src/sql/parse/tree.ts';
@@ -106,6 +112,27 @@ test.each([
   for (const name of ['i8', 'i32', 'u8', 'x', 'f32']) {
     const equal = items.map((item) => `${name} = ${item}`).join(' OR ');
     expect(await rows(`${name} IN (${items.join()})`), name).toEqual(await rows(equal));
+  }
+});
+
+test('a number with an exponent or a base means all its digits, as beside =', async () => {
+  const vectors = {
+    i: vectorFromArray([8223372036100000000n, 8223372036099999744n], new Int64()),
+    u: vectorFromArray([8223372036100000000n, 8223372036099999744n], new Uint64()),
+    f: vectorFromArray([3758096385, 1], new Float32()),
+  };
+  const of = { numRows: 2, getChild: (name: string) => vectors[name as 'i'] ?? null };
+  const fields = Object.entries(vectors).map(([name, { type }]) => new Field(name, type, true));
+  for (const [name, item, found] of [
+    ['i', '8.2233720361e18', [0]],
+    ['u', '8.2233720361e18', [0]],
+    ['f', '0xE0000001', []],
+    ['f', '3758096385.0', [0]],
+  ] as const) {
+    for (const sql of [`${name} = ${item}`, `${name} IN (${item}, 5)`]) {
+      const compiled = await compilePredicate(sql, new Schema(fields));
+      expect([...compiled.select(of)], sql).toEqual(found);
+    }
   }
 });
 

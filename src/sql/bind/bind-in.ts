@@ -102,7 +102,8 @@ function plainReader(type: DataType): PlainReader | null {
         const number = Number(text);
         const nearest = roundToFloat(type, number);
         // One written with a point means the nearest value of the column.
-        return /[.e]/i.test(text) || nearest === number ? nearest + 0 : NONE;
+        const isNear = nearest === number || /^[^x]*[.e]/i.test(text);
+        return isNear ? nearest + 0 : NONE;
       });
     case 'decimal':
       return ofNumbers(decimals(type as Decimal));
@@ -125,11 +126,13 @@ const ofNumbers =
       ? read(item.text)
       : OTHER;
 
-function integers(type: DataType): (text: string) => Value {
+function integers(type: DataType): (text: string) => Value | typeof OTHER {
   const [least, greatest] = integerRange(type).map(Number) as [number, number];
   const wide = isWide(type);
   return (text) => {
     const number = Number(text);
+    // An exponent makes more digits than are written.
+    if (Number.isInteger(number) && !Number.isSafeInteger(number)) return OTHER;
     // No integer is equal to a fraction.
     if (!Number.isInteger(number) || number < least || number > greatest) return NONE;
     return wide ? BigInt(number) : number + 0;
