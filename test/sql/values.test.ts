@@ -1,6 +1,14 @@
 /** What each feature of expressions gives, row by row; the third row is null throughout. */
 import { describe, expect, it } from 'vitest';
-import { Schema, type Time } from '../../src/arrow/apache.ts';
+import {
+  Field,
+  makeData,
+  makeVector,
+  Schema,
+  type Time,
+  TimestampNanosecond,
+  type Vector,
+} from '../../src/arrow/apache.ts';
 import { compileExpression } from '../../src/sql/expression.ts';
 import { rows, values } from '../helpers/expression-rows.ts';
 
@@ -272,6 +280,32 @@ it('a column of texts is no time beside one', async () => {
   for (const sql of ['s + d', 's - ts', 'd + s']) {
     await expect(values(sql)).rejects.toThrow('does not work on');
   }
+it('moves nanoseconds by intervals of more than a double counts in them', async () => {
+  const type = new TimestampNanosecond();
+  const at = makeVector(
+    makeData({ type, length: 1, nullCount: 0, data: BigInt64Array.of(1n) } as never),
+  );
+  const before = makeVector(
+    makeData({
+      type,
+      length: 1,
+      nullCount: 0,
+      data: BigInt64Array.of(-8_640_000_000_000_000n),
+    } as never),
+  );
+  const vectors: Readonly<Record<string, Vector>> = { at, before };
+  const schema = new Schema(Object.keys(vectors).map((name) => new Field(name, type, true)));
+  for (const [sql, moved] of [
+    ["at + INTERVAL '1 year -360 days'", 432_000_000_000_001n],
+    ["before + INTERVAL '150 days 1 nanosecond'", 4_320_000_000_000_001n],
+    ["at - INTERVAL '100 days'", -8_639_999_999_999_999n],
+  ] as const) {
+    const compiled = await compileExpression(`CAST(${sql} AS bigint)`, schema);
+    const source = { numRows: 1, getChild: (name: string) => vectors[name] ?? null };
+    expect(compiled.evaluate(source).get(0), sql).toBe(moved);
+  }
+});
+
 });
 
 it('a time of day has the unit that its digits ask for', async () => {

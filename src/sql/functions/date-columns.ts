@@ -173,6 +173,7 @@ export function movedColumn(
   if (times === null || !Number.isSafeInteger(nanos)) return null;
   const { values, perDay, perUnit } = times;
   const by = days * perDay + Math.floor(nanos / perUnit);
+  if (!Number.isSafeInteger(by)) return null;
   const out = new Float64Array(values.length);
   if (movedDay === null) for (let i = 0; i < out.length; i++) out[i] = (values[i] as number) + by;
   else {
@@ -180,8 +181,11 @@ export function movedColumn(
     for (let i = 0; i < out.length; i++) {
       const value = values[i] as number;
       const day = dayOf(value, perDay);
-      out[i] = moved.get(day) * perDay + (value - day * perDay) + by;
+      out[i] = moved.get(day) * perDay + (value - day * perDay);
     }
+    // Days may lead back from where months led beyond 2^53.
+    if (!isSafe(out)) return null;
+    for (let i = 0; i < out.length; i++) out[i] = (out[i] as number) + by;
   }
   return isSafe(out) ? numbers(type, times, out) : null;
 }
