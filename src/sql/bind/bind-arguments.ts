@@ -4,8 +4,8 @@
  * converted to float64. NULL passes unchanged, and any other type throws InvalidInput. `call`
  * builds the bound node of the call.
  */
-import type { DataType } from '../../arrow/index.ts';
-import { refuse } from '../parse/index.ts';
+import { type DataType, Decimal } from '../../arrow/index.ts';
+import { MAX_PRECISION, refuse } from '../parse/index.ts';
 import {
   type Bound,
   coerce,
@@ -13,6 +13,7 @@ import {
   type Family,
   FLOAT64,
   familyOf,
+  literal,
   locationOf,
   type RowFunction,
   settle,
@@ -20,6 +21,18 @@ import {
 
 export function call(run: RowFunction, args: readonly Bound[], type: DataType): Bound {
   return { kind: 'call', run, args, type };
+}
+
+/** A number as written that is cast to a decimal: all its digits, not their nearest double. */
+export function exactOperand(
+  arg: Bound,
+  type: DataType,
+  at: number | undefined,
+): Bound | undefined {
+  if (arg.kind !== 'literal' || typeof arg.loose !== 'object') return undefined;
+  if (familyOf(type) !== 'decimal') return undefined;
+  const { unscaled, scale } = arg.loose;
+  return literal(new Decimal(scale, MAX_PRECISION, 128), unscaled, at);
 }
 
 const FAMILIES: Readonly<Record<string, readonly [Family[], string]>> = {

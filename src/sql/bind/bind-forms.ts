@@ -34,7 +34,7 @@ import {
   typeText,
   UTF8,
 } from '../typed/index.ts';
-import { argument, call } from './bind-arguments.ts';
+import { argument, call, exactOperand } from './bind-arguments.ts';
 import { bindArithmetic } from './bind-arithmetic.ts';
 import { bindDateBin, bindTimeBucket } from './bind-buckets.ts';
 import { bindCompare } from './bind-compare.ts';
@@ -265,11 +265,11 @@ function bindArrowCast(args: readonly Bound[], at: number | undefined): Bound {
     );
   }
   const type = typeByArrowName(name.value, name.at ?? at);
-  const settled = settle(arg);
-  if (familyOf(settled.type) === 'null') return literal(type, null, at);
-  if (!canCast(familyOf(settled.type), familyOf(type)))
-    refuse(at, `${describe(settled)} cannot be cast to ${typeText(type)}`);
-  return { kind: 'cast', arg: settled, mode: 'explicit', type };
+  const operand = exactOperand(arg, type, at) ?? settle(arg);
+  if (familyOf(operand.type) === 'null') return literal(type, null, at);
+  if (!canCast(familyOf(operand.type), familyOf(type)))
+    refuse(at, `${describe(operand)} cannot be cast to ${typeText(type)}`);
+  return { kind: 'cast', arg: operand, mode: 'explicit', type };
 }
 
 function bindMakeArray(args: readonly Bound[]): Bound {

@@ -49,6 +49,7 @@ import {
   typeText,
   UINT64,
 } from '../typed/index.ts';
+import { exactOperand } from './bind-arguments.ts';
 import { bindCall } from './bind-call.ts';
 import { bindCompare } from './bind-compare.ts';
 
@@ -193,18 +194,8 @@ export function bindCast(
 ): Bound {
   const from = familyOf(arg.type);
   if (from === 'null') return literal(type, null, at);
-  if (arg.kind === 'literal' && typeof arg.loose === 'object' && familyOf(type) !== 'text') {
-    // The digits as written, not their nearest double.
-    const exact = arg.loose;
-    if (familyOf(type) === 'decimal') {
-      return {
-        kind: 'cast',
-        arg: literal(new DecimalType(exact.scale, 38, 128), exact.unscaled, at),
-        mode,
-        type,
-      };
-    }
-  }
+  const exact = exactOperand(arg, type, at);
+  if (exact !== undefined) return { kind: 'cast', arg: exact, mode, type };
   if (arg.kind === 'literal' && arg.loose === 'string' && namesAnInstant(arg, type)) {
     return bindCast(arg, new Timestamp(timeUnitOf(type), 'UTC'), mode, at);
   }
