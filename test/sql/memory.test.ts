@@ -61,6 +61,8 @@ describe('values are counted', () => {
     ['reverse(s)', 10 + 10],
     ['upper(reverse(s))', 2 * 10 + 10],
     ['repeat(s, 3)', 40 + 2 * 30 + 30],
+    ["overlay(s, 'X', 2)", TEXT + 10],
+    ["overlay(s, 'X', 11, -10)", 40 + 2 * 21 + 21],
     ["rpad(s, 30, 'ab')", 30 + 30],
     ["lpad(s, 30, 'ab')", 30 + 30],
     ["lpad(s, 30, 'é')", 40 + 2 * 30 + 50],

@@ -71,8 +71,11 @@ const overlay: RowFunction = strict(
     }
     const length = points(text);
     const end = start - 1 + (count === undefined ? points(other) : Number(count));
-    memory.text(text.length + 2 * other.length);
-    return `${slicePoints(text, 0, start - 1)}${other}${slicePoints(text, Math.max(0, end), Math.max(end, length))}`;
+    const before = slicePoints(text, 0, start - 1);
+    // With a count below 0, characters of the text come both before and behind the other one.
+    const behind = slicePoints(text, Math.max(0, end), Math.max(end, length));
+    memory.text(before.length + other.length + behind.length);
+    return `${before}${other}${behind}`;
   },
   { fallible: true },
 );
