@@ -46,6 +46,14 @@ test.each<[about: string, sql: string, rows: unknown[][]]>([
     [[null, 0, null]],
   ],
   [
+    'of no pair, in a sub-select for each row',
+    `SELECT w.g, (SELECT regr_count(y, x) FROM (VALUES ${ROWS}) v(g, y, x) WHERE v.g = w.g) FROM (VALUES ('a'), ('c')) w(g) ORDER BY 1`,
+    [
+      ['a', 3],
+      ['c', 0],
+    ],
+  ],
+  [
     'y that are all equal',
     over('corr(y, x), regr_slope(y, x), regr_r2(y, x)', "('a', 5, 1), ('a', 5, 2)"),
     [[null, 0, 1]],

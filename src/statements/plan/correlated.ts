@@ -273,6 +273,9 @@ const typeOf = (call: AggregateExpression, input: Plan): Field['type'] =>
     call.args.map((arg) => compileTree(arg, input.schema).type),
   );
 
+/** Aggregates that are 0, and not null, of no rows. */
+const ZERO_OF_NONE: ReadonlySet<string> = new Set(['count', 'regr_count']);
+
 /** Aggregates of the rows of each key. Of keys without rows, counts are 0 and others null. */
 function ofGroup(
   planner: Planner,
@@ -290,7 +293,7 @@ function ofGroup(
   const names = groups.plan.schema.fields.map(({ name }) => name);
   const counts = new Set(
     aggregates.flatMap(({ name }, at) =>
-      aggregateName(name) === 'count' ? [names[keys.length + at]] : [],
+      ZERO_OF_NONE.has(aggregateName(name)) ? [names[keys.length + at]] : [],
     ),
   );
   const value = rewritten(groups.rewrite(item.value), (part) =>
