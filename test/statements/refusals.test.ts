@@ -50,6 +50,7 @@ const CASES: readonly (readonly [sql: string, message: string])[] = [
     'SELECT count(*) OVER w FROM cities WINDOW w AS (), v AS (), W AS (ORDER BY name)',
     'WINDOW defines W twice',
   ],
+  ['WITH a AS (SELECT 1 AS x), A AS (SELECT 2 AS x) SELECT * FROM a', 'WITH defines A twice'],
   [
     'SELECT array_agg(DISTINCT name ORDER BY name, country) FROM cities',
     'With DISTINCT, ORDER BY of array_agg(..) takes what the call is given',

@@ -167,7 +167,8 @@ export class Planner {
     const known = [...planner.#known];
     atMost(statement.with.length, MOST_NAMED, 'queries of WITH', statement.at);
     for (const named of statement.with) {
-      if (known.slice(planner.#known.length).some(({ name }) => name === named.name)) {
+      const key = named.name.toLowerCase();
+      if (known.slice(planner.#known.length).some(({ name }) => name.toLowerCase() === key)) {
         refuse(named.at, `WITH defines ${named.name} twice`);
       }
       known.push({ ...named, planner: new Planner(shared, [...known], planner.around) });
