@@ -128,6 +128,18 @@ test('lists of growing frames count against the memory of the request', async ()
   await expect(small.rows(sql)).rejects.toThrow('requestMemory');
 });
 
+test('the columns of window functions count against the memory of the request', async () => {
+  const small = await statementCatalog({ requestMemory: 16 << 20 });
+  await small.db.createTable(
+    'rows',
+    Array.from({ length: 60_000 }, (_, n) => ({ n })),
+  );
+  const calls = Array.from({ length: 40 }, (_, at) => `lag(n, ${at}) OVER (ORDER BY n) AS c${at}`);
+  const sql = (most: number): string => `SELECT ${calls.slice(0, most).join(', ')} FROM rows`;
+  await expect(small.rows(sql(40))).rejects.toThrow('The rows of a window');
+  expect(await small.rows(sql(2))).toHaveLength(60_000);
+});
+
 test.each<[call: string, message: string]>([
   ['sum(n) OVER (ORDER BY t RANGE 1 PRECEDING)', 'The operator - does not work on'],
   ['sum(n) OVER (ORDER BY k, n RANGE 1 PRECEDING)', 'needs an ORDER BY of one value'],

@@ -78,3 +78,11 @@ test('the first of them in an order are picked before all of them are in memory'
   ).rejects.toThrow('requestMemory');
   await small.close();
 });
+
+test('the text that string_agg makes counts against the memory of a request', async () => {
+  const small = (await statementCatalog({ requestMemory: 64 * MIB })).db;
+  const between = 'z'.repeat(MIB >> 1);
+  const sql = `SELECT string_agg(CAST(n AS text), '${between}') AS t FROM generate_series(1, 200) s(n)`;
+  await expect(small.sql(sql).toArray()).rejects.toThrow('The values of string_agg(..)');
+  await small.close();
+});

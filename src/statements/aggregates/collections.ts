@@ -20,6 +20,7 @@ import {
   Schema,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import type { HeldMemory } from '../../request-memory.ts';
 import {
   type Column,
   familyOf,
@@ -114,7 +115,7 @@ export class Collections implements Accumulator {
       if (this.#inner !== undefined) return yield* valuesOfRows(this.#inner(), all, ends);
       const values = all[0] as Data;
       return name === 'string_agg'
-        ? yield* joinedTexts(values, ends, this.#aggregate)
+        ? yield* joinedTexts(values, ends, this.#aggregate, held)
         : listsOf(values, ends, type);
     } finally {
       held.end();
@@ -257,6 +258,7 @@ function* joinedTexts(
   values: Data,
   ends: Int32Array,
   { type, separator }: Aggregate,
+  held: HeldMemory,
 ): Generator<void, Column> {
   const column = loadColumn(values);
   if (column.form !== 'bytes') {
@@ -274,6 +276,7 @@ function* joinedTexts(
       `string_agg(..) would join ${bytes} bytes of text, and ${MOST_BYTES} is the most; group by more keys, or filter the rows.`,
     );
   }
+  held.set(held.bytes + bytes);
   const joined = new Uint8Array(bytes);
   const groups = ends.length;
   const out = { starts: new Int32Array(groups), ends: new Int32Array(groups) };

@@ -91,6 +91,7 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
           const columns = await columnReader(call.args, whole.schema, work)(whole);
           const window = { marks, frame, bounds, memory: work.memory };
           added.push(await run(work, windowColumn(call, types[at] as DataType, columns, window)));
+          held.set(held.bytes + rows * VALUE_BYTES);
         }
         for (let from = 0; from < rows; from += BATCH_ROWS) {
           const part = sliceBatch(whole, from, Math.min(BATCH_ROWS, rows - from));
@@ -134,6 +135,9 @@ async function boundsOf(
 
 /** Bytes of the place, the partition, the order and the frame of a row. */
 const ROW_BYTES = 32;
+
+/** Bytes of a value that was computed, and of whether it is null. */
+const VALUE_BYTES = 9;
 
 /** The rows in order, as one batch of the columns that are read from now on. */
 async function ordered(
