@@ -367,4 +367,18 @@ describe('roots', () => {
     expect((await namespace.listAllTables({})).tables).toEqual(['a', 'b', 'c']);
     await expectError(namespace.describeTable({ id: ['b'] }), 'InvalidInput');
   });
+
+  test('a namespace whose marker is a link is listed, and hides no other', async () => {
+    const fs = memoryFs();
+    const namespace = await openDirectoryNamespace({ root: '/c', fs });
+    for (const name of ['a', 'b', 'c']) {
+      await namespace.createNamespace({ id: [name] });
+      await namespace.createTable({ id: [name, 't'] }, people(1));
+    }
+    fs.renameSync('/c/b/.namespace.json', '/c/elsewhere.json');
+    fs.symlinkSync('/c/elsewhere.json', '/c/b/.namespace.json');
+    expect((await namespace.listNamespaces({ id: [] })).namespaces).toEqual(['a', 'b', 'c']);
+    expect((await namespace.listAllTables({})).tables).toEqual(['a$t', 'b$t', 'c$t']);
+    await expectError(namespace.describeNamespace({ id: ['b'] }), 'InvalidInput');
+  });
 });

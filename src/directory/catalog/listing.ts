@@ -39,11 +39,15 @@ export async function tableFoldersIn(catalog: Catalog, id: ObjectPath): Promise<
 }
 
 /** Whether a table is there, declared or created: looks for its record, and does not read it. */
-export async function isTable({ store }: Catalog, { folder }: TableFolder): Promise<boolean> {
+export const isTable = (catalog: Catalog, { folder }: TableFolder): Promise<boolean> =>
+  hasMarker(catalog, joinPath(folder, TABLE_FILE));
+
+/** Whether the file that makes a folder a table or a namespace is there. */
+async function hasMarker({ store }: Catalog, marker: string): Promise<boolean> {
   try {
-    return (await store.head(joinPath(folder, TABLE_FILE))) !== undefined;
+    return (await store.head(marker)) !== undefined;
   } catch (error) {
-    // A record that is a link is listed: reading that table says what is wrong, others still show.
+    // One that is a link is listed: reading what it marks says what is wrong, others still show.
     if (isDirspaceError(error, 'InvalidInput')) return true;
     throw error;
   }
@@ -154,10 +158,8 @@ const isTableAt = (catalog: Catalog, id: ObjectPath, name: string): Promise<bool
   isTable(catalog, { name, folder: catalog.engine.names.tableFolder([...id, name]) });
 
 /** A folder is a namespace once it has its marker file. */
-async function isNamespaceAt(catalog: Catalog, id: ObjectPath, name: string): Promise<boolean> {
-  const folder = catalog.engine.names.namespaceFolder([...id, name]);
-  return (await catalog.store.head(joinPath(folder, NAMESPACE_FILE))) !== undefined;
-}
+const isNamespaceAt = (catalog: Catalog, id: ObjectPath, name: string): Promise<boolean> =>
+  hasMarker(catalog, joinPath(catalog.engine.names.namespaceFolder([...id, name]), NAMESPACE_FILE));
 
 /**
  * The ids of all tables, in component-wise order; subtrees wholly before `after` are not read.
