@@ -1,7 +1,9 @@
 /**
- * Defines `Accumulator`, the state of one aggregate over all groups of a statement. `Aggregate` is
- * the description from which accumulators.ts creates one. `resultOf` computes the results of a
- * range of groups in steps. The other functions are helpers for the implementations.
+ * Defines `Accumulator`, the state of one aggregate over all groups of a statement, and
+ * `Aggregate`, the description from which accumulators.ts creates one. `resultOf` computes the
+ * results of a range of groups in steps. The other functions are helpers for the implementations:
+ * they enlarge arrays (`roomFor`), leave out rows without a value (`groupsWhere`), and make columns
+ * of results.
  */
 import { bitmapBytes, type Data, type DataType, makeData, setBit } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';

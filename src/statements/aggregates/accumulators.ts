@@ -23,7 +23,7 @@ import { PAIR_STATISTICS, PairStatistics } from './pairs.ts';
 import { Quantiles } from './quantiles.ts';
 import { Deviations, FloatSums, IntegerSums } from './sums.ts';
 
-/** Aggregates whose result is one whatever the order of the rows is, or that have one of their own. */
+/** Aggregates that give the same in any order of the rows, and those that sort the rows themselves. */
 const WITHOUT_ORDER: ReadonlySet<string> = new Set(
   (
     'count min max bool_and bool_or bit_and bit_or bit_xor median quantile_cont quantile_disc ' +

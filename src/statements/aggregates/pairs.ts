@@ -1,8 +1,9 @@
 /**
  * `PairStatistics` computes correlation, covariances and the aggregates of linear regression, such
- * as regr_slope. Each takes two numbers, first y and then x. Rows with a null in either are left
- * out. Means and sums of products are updated row by row, by Welford's method. A result that has no
- * value, such as a slope where all x are equal, is null, as in PostgreSQL.
+ * as regr_slope; `PAIR_STATISTICS` lists their names. Each takes two numbers, first y and then x.
+ * Rows with a null in either are left out. Means and sums of products are updated row by row, by
+ * Welford's method. A result that has no value, such as a slope where all x are equal, is null, as
+ * in PostgreSQL; regr_count of no rows is 0.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Column, validityOf } from '../../sql/index.ts';

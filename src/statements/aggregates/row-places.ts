@@ -1,8 +1,9 @@
 /**
  * Picks rows of several batches by their places, so that sorts and joins move numbers instead of
- * rows. A place is the number of a batch and of a row in it. `placedRows` copies whole rows into
- * batches in the order of the places, and `columnsInOne` each column into one piece; both work in
- * steps. `partitioned` sorts places by the groups of their rows.
+ * rows. A place is the number of a batch and of a row in it: `allPlaces` lists those of all rows,
+ * and `placesOf` reads them from row ids. `placedRows` copies whole rows into batches of 65,536
+ * (`BATCH_ROWS`) in the order of the places, and `columnsInOne` each column into one piece; both
+ * work in steps. `partitioned` sorts places by the groups of their rows, also in steps.
  */
 import {
   columnsOf,

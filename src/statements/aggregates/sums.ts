@@ -1,7 +1,9 @@
 /**
- * Accumulates sums, averages, variances and standard deviations of groups. Integers and decimals
- * are added exactly, and floats as doubles, row by row. Averages are doubles; variances are
- * computed by Welford's method. A sum that its type cannot hold throws InvalidInput.
+ * Accumulates sums and averages of groups (`IntegerSums`, `FloatSums`), and variances and standard
+ * deviations (`Deviations`). Integers and decimals are added exactly, and floats as doubles, row by
+ * row. Averages are doubles; variances are computed by Welford's method. A sum that its type cannot
+ * hold throws InvalidInput; windows check theirs by the same `sumCheck`. `doublesOf` reads a column
+ * of any numbers as doubles.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

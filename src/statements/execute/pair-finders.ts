@@ -1,7 +1,8 @@
 /**
- * Finds the pairs of rows that a join has to check, some at a time. `KeyPairs` pairs the rows whose
- * keys are equal, and `AllPairs` pairs each row of one side with every row of the other. join.ts
- * applies the conditions of the join to the pairs.
+ * Finds the pairs of rows that a join has to check, at most 65,536 at a time. `KeyPairs` pairs the
+ * rows whose keys are equal, and `AllPairs` pairs each row of one side with every row of the other.
+ * `only` leaves out rows that a condition of one side rules out. range-pairs.ts has a third
+ * `PairFinder`. join.ts applies the conditions of the join to the pairs.
  */
 import { BATCH_ROWS } from './relation.ts';
 

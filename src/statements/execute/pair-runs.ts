@@ -69,9 +69,7 @@ class RowBytes {
   }
 }
 
-const FIXED: ReadonlySet<string> = new Set([
-  ...['fixed', 'fixed-list', 'bits', 'null', 'dictionary'],
-]);
+const FIXED: ReadonlySet<string> = new Set('fixed fixed-list bits null dictionary'.split(' '));
 
 const isFixed = ({ type }: Data): boolean => FIXED.has(layoutOf(type));
 

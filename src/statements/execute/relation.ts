@@ -1,8 +1,9 @@
 /**
  * Defines `Relation`, the stream of rows that a step of a plan yields, and `Work`, which the steps
  * of one statement share: their memory, their pauses for other work, and the signal that aborts
- * them. The functions are used by several steps: they run work with pauses, keep all batches of a
- * relation in memory and count their bytes, and evaluate expressions over batches.
+ * them. The functions are used by several steps: they run work with pauses (`run`), keep all
+ * batches of a relation in memory (`collected`), estimate the bytes of values and rows
+ * (`valueBytes`, `rowBytes`), and evaluate expressions over batches (`columnReader`).
  */
 import {
   batchBytes,
@@ -131,6 +132,10 @@ export function dataNamed(batch: RecordBatch, name: string): Data {
   return columnsOf(batch)[at] as Data;
 }
 
+/**
+ * Keeps all rows of a relation in `batches`, and counts their bytes in `held`.
+ * @param isEnough asked after each batch; a promise is waited for, and may have replaced the batches
+ */
 export async function collected(
   input: Relation,
   held: HeldMemory,

@@ -1,7 +1,8 @@
 /**
- * Carries out the steps of a plan that need only one batch at a time: conditions, computed columns,
- * LIMIT, UNION ALL, VALUES and repeated rows. It also checks subqueries that stand for one value:
- * if one gives several rows, it throws InvalidInput.
+ * Carries out the steps of a plan that need only one batch at a time: conditions (`filteredRows`),
+ * computed columns (`projectedRows`), LIMIT, UNION ALL (`unitedRows`, which also brings columns to
+ * the types of a schema), VALUES (`writtenRows`) and repeated rows. It also checks subqueries that
+ * stand for one value: if one gives several rows, `singleRow` and `checkedRows` throw InvalidInput.
  */
 import {
   columnsOf,

@@ -1,8 +1,8 @@
 /**
  * `knownRow` answers a group step without GROUP BY from statistics and indexes if they suffice, and
- * otherwise by reading rows. Each aggregate must be count(*), or min or max of a column, without
- * FILTER. A WHERE is allowed only if all of them are count(*). For any other group step it returns
- * undefined.
+ * otherwise by reading rows. The step must read one table without LIMIT, and each of its aggregates
+ * must be count(*), or min or max of a column, without FILTER. A WHERE is allowed only if all of
+ * them are count(*). For any other group step it returns undefined.
  */
 import {
   type Data,

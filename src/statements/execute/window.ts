@@ -1,8 +1,8 @@
 /**
  * `windowedRows` computes window functions over one window; each call adds a column. It keeps all
- * rows in memory, which counts against the request's memory. It puts the rows of each partition
- * together, sorted by the window's ORDER BY, and yields them in that order. ../windows/ computes
- * each function.
+ * rows and the computed columns in memory, which counts against the request's memory. It puts the
+ * rows of each partition together, sorted by the window's ORDER BY, and yields them in that order.
+ * ../windows/ computes each function.
  */
 import {
   batchBytes,

@@ -1,8 +1,9 @@
 /**
  * `KeyNumbers` numbers rows by their values in one or more columns: rows with equal values have the
  * same number in every batch. `add` numbers new rows too. `find` only looks rows up, and gives 0
- * for rows that were not added and for rows with a null. The values of each column are numbered
- * first (value-numbers.ts), and then pairs of these numbers, column after column.
+ * for rows that were not added and for rows with a null; `columns` turns numbers back into values.
+ * The values of each column are numbered first (value-numbers.ts), and then pairs of these numbers,
+ * column after column.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { Column } from '../../sql/index.ts';

@@ -3,7 +3,8 @@
  * that give rows (table-functions.ts), and joins. Tables separated by commas become a cross join.
  * It returns the plan with all columns, and the `Scope` that resolves column names. A table also
  * has the hidden column `ROW_ID`, unless it has a column of that name. Without FROM the plan has
- * one row and no columns.
+ * one row and no columns. An alias of two tables, too many names for columns, and a USING that a
+ * side lacks throw InvalidInput.
  */
 import { Field, Schema, Uint64 } from '../../arrow/index.ts';
 import { type Expression, refuse, type TableReference } from '../../sql/index.ts';

@@ -1,7 +1,9 @@
 /**
  * Turns statements into plans. `tablesOf` lists the tables that a parsed statement reads. Once they
- * are open, `planStatement` makes a plan, and improves it, for example by the order of its joins.
- * The steps of plans are in steps/.
+ * are open, `planStatement` makes a plan, and improves it, for example by the order of its joins;
+ * it throws InvalidInput and TableColumnNotFound with the place in the text. `aggregateName`
+ * resolves synonyms of aggregates, `sourceKey` names a version of a table, and `ROW_ID` is the
+ * hidden column of tables. The steps of plans are in steps/.
  */
 import { Schema } from '../../arrow/index.ts';
 import type { Statement, TableReference } from '../../sql/index.ts';

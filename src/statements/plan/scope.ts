@@ -1,9 +1,9 @@
 /**
  * `Scope` resolves names inside a SELECT. It holds the tables of its FROM clause, each with its
  * columns and the name that each column has in the plan. Columns are found by their exact names
- * first, then ignoring case; tables always ignoring case. For a name that no column has, `resolve`
- * throws and `find` returns undefined. Both throw InvalidInput for ambiguous names. `star` lists
- * the columns of `*`.
+ * first, then ignoring case; tables always ignoring case. For a name that no column has, `find`
+ * returns undefined, and `resolve` throws TableColumnNotFound, or InvalidInput if a query around
+ * this one has it. Both throw InvalidInput for ambiguous names. `star` lists the columns of `*`.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type Expression, formatName, nearestName, refuse } from '../../sql/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `plannedSelect` plans one SELECT with its ORDER BY and LIMIT. It plans the clauses in the order
  * in which SQL runs them, from FROM and WHERE to ORDER BY and LIMIT. An aggregate in the wrong
- * place, or a column that is not grouped, throws InvalidInput. correlated.ts also uses the
- * functions for single clauses.
+ * place, a column that is not grouped, more than 1,000 items or 100 keys throw InvalidInput.
+ * correlated.ts also uses the functions for single clauses: `selected` for WHERE, `itemsOf` for the
+ * items, `aggregatesOf` and `plannedGroups` for aggregates.
  */
 import {
   type AggregateExpression,

@@ -2,8 +2,9 @@
  * `Subqueries` plans the subqueries in the expressions of a SELECT. Each subquery is run once for
  * all rows and joined to the plan. `rewrite` replaces the subqueries in an expression by columns.
  * `matching` takes a condition of WHERE. If it is an IN or EXISTS that a join can decide, the join
- * filters the plan; otherwise it returns the condition with columns, as `rewrite` does.
- * correlated.ts plans subqueries that read columns of the query around them.
+ * filters the plan; otherwise it returns the condition with columns, as `rewrite` does. Both throw
+ * InvalidInput, for example for a subquery of several columns in place of a value. correlated.ts
+ * plans subqueries that read columns of the query around them.
  */
 import { Int64, Schema } from '../../arrow/index.ts';
 import {

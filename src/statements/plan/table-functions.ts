@@ -1,8 +1,8 @@
 /**
  * `plannedFunction` plans a function of the FROM clause that gives rows: unnest, generate_series or
- * range. Its arguments may read columns of the tables before it, each row of which then comes once
- * for every row that the function gives. An argument of another type, or a wrong number of them,
- * throws InvalidInput.
+ * range. Its arguments may read columns of the tables before it (`readsColumns`), each row of which
+ * then comes once for every row that the function gives. An argument of another type, or a wrong
+ * number of them, throws InvalidInput.
  */
 import {
   childFields,

@@ -1,9 +1,10 @@
 /**
  * `plannedWindows` plans the window functions of a SELECT. It adds one step for each distinct
  * window, with a column for each distinct call over it. It returns the new plan, and a function
- * that replaces the calls in an expression by these columns. It throws InvalidInput for calls that
- * cannot be carried out: for example a window function within another, ORDER BY within a call
- * (allowed only for quantiles), or a window ordered by values that have no order.
+ * that replaces the calls in an expression by these columns. It throws InvalidInput for more than
+ * 100 calls, and for calls that cannot be carried out: for example a window function within
+ * another, ORDER BY within a call (allowed only for quantiles), or a window ordered by values that
+ * have no order.
  */
 import { Field, Schema } from '../../arrow/index.ts';
 import {

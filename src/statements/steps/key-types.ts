@@ -2,7 +2,8 @@
  * Finds common types of values. `commonKeyType` is for the two sides of a comparison: it returns
  * the type to which both are cast, `same` if they compare as they are, or `none` if they cannot be
  * compared. `castOf` is for the values in one column of VALUES, of a set operation such as UNION,
- * or of a recursive query. It throws InvalidInput if they have no common type.
+ * or of a recursive query. It throws InvalidInput if they have no common type. `castUnlessSame`
+ * writes the cast; decimals are cast to 38 digits (`MOST_DIGITS`).
  */
 
 import type { DataType, Decimal, Time, Timestamp } from '../../arrow/index.ts';

@@ -2,7 +2,8 @@
  * `pushed` filters a plan by conditions, and moves each as far down as it can, for example into the
  * scan of a table. A condition that cannot be true where the row of one side of an outer join is
  * missing changes the join: a left join becomes an inner one, and a full join a left or an inner
- * one.
+ * one. `withoutOuter` changes joins so for conditions that stay above, and `ofOtherSide` derives
+ * conditions on one side of a join from those on the other side's keys.
  */
 import { compileConditionTree, type Expression } from '../../sql/index.ts';
 import { isWithin, joinOf } from './joins.ts';

@@ -1,8 +1,9 @@
 /**
- * Builds steps of plans with the schema of their rows, for example `projected`, `filtered` and
- * `grouped`. A condition that is not boolean throws InvalidInput, and so does a map as a key of
- * groups. `checkOrder` throws it for a value that has no order; `sorted` does not call it.
- * `joinSchema` returns the schema of a join; joins.ts builds the join itself.
+ * Builds steps of plans with the schema of their rows, for example `projected`, `filtered`,
+ * `grouped` and `distinctRows`. A condition that is not boolean throws InvalidInput, and so does a
+ * map as a key of groups. `checkOrder` throws it for a value that has no order; `grouped` calls it
+ * for ORDER BY within aggregates, `sorted` does not. `joinSchema` and `pairSchema` return the
+ * schemas of a join and of its pairs; joins.ts builds the join itself.
  */
 import {
   Bool,

@@ -1,8 +1,9 @@
 /**
- * Searches and rewrites trees of expressions for the planner, for example the terms of AND or the
- * columns that an expression reads. `rewritten`, `visit` and `columnsIn` do not look into the query
- * of a subquery. `textOf` returns equal texts for equal trees, by which the planner finds repeated
- * expressions.
+ * Searches and rewrites trees of expressions for the planner. `rewritten`, `visit` and `columnsIn`
+ * do not look into the query of a subquery, and the first two pass over literals. `conjuncts` and
+ * `joined` take AND apart and build it, `isComparison` recognises a comparison of one column with
+ * constants, and `asWritten` gives columns the names of the statement. `textOf` returns equal texts
+ * for equal trees, by which the planner finds repeated expressions.
  */
 import { type Expression, formatExpression } from '../../sql/index.ts';
 

@@ -1,8 +1,9 @@
 /**
- * `frameBounds` finds the first row and the end of the frame of each row. ROWS counts rows, and
- * GROUPS counts groups of rows that are equal in order. RANGE with distances compares the key of
- * the window with values at these distances, which the caller computes. Both ends move only forward
- * from row to row, so each end passes the rows of a partition once.
+ * `frameBounds` finds the first row and the end of the frame of each row; of an empty frame both
+ * are the same. ROWS counts rows, and GROUPS counts groups of rows that are equal in order. RANGE
+ * with distances compares the key of the window with values at these distances, which the caller
+ * computes. Both ends move only forward from row to row, so each end passes the rows of a partition
+ * once.
  */
 import { type Column, compareValues, type RowFrame, reader, type Value } from '../../sql/index.ts';
 import { type Partitions, runs, STEP_ROWS } from './window-ranks.ts';

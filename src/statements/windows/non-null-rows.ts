@@ -1,7 +1,8 @@
 /**
  * `nonNullRows` finds for each row the row whose value lag, lead, first_value, last_value or
  * nth_value takes with IGNORE NULLS, or -1 if there is none. Rows whose value is not null are
- * numbered once. Then a row is found by its number, however many nulls lie between.
+ * numbered once. Then a row is found by its number, however many nulls lie between. A number of
+ * nth_value below 1 throws InvalidInput.
  */
 import { type AggregateExpression, type Column, reader, validityOf } from '../../sql/index.ts';
 import type { FrameBounds } from './frame-bounds.ts';

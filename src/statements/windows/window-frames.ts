@@ -2,7 +2,8 @@
  * Computes window functions for frames that move with the current row. `framed` computes count,
  * sum, avg, min, max, bool_and and bool_or, and `endsOfFrames` finds the first or the last row of
  * each frame. The number of additions grows with the number of rows, not with the width of the
- * frame. No value is subtracted, so values outside a frame never affect its sum.
+ * frame. No value is subtracted, so values outside a frame never affect its sum. A sum that its
+ * type cannot hold throws InvalidInput.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import {

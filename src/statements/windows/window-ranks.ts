@@ -1,7 +1,8 @@
 /**
  * `ranks` computes the window functions that count rows: row_number, rank, dense_rank,
- * percent_rank, cume_dist and ntile. `Partitions` marks the rows at which partitions, and groups of
- * rows of equal order, begin. `runs` iterates over the groups of rows from one mark to the next.
+ * percent_rank, cume_dist and ntile (`isRank`). `Partitions` marks the rows at which partitions,
+ * and groups of rows of equal order, begin. `runs` iterates over the groups of rows from one mark
+ * to the next. A number of ntile below 1 throws InvalidInput; `checkNth` throws it for nth_value.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
