@@ -5,7 +5,7 @@ import { indicesOf } from '../../src/arrow/index.ts';
 import { type Column, reader } from '../../src/sql/index.ts';
 import { ByteTable } from '../../src/statements/keys/byte-table.ts';
 import { KeyNumbers } from '../../src/statements/keys/index.ts';
-import { WordTable } from '../../src/statements/keys/word-table.ts';
+import { grown, WordTable } from '../../src/statements/keys/word-table.ts';
 
 const COUNT = 200_000;
 const LOT = 20_000;
@@ -240,4 +240,15 @@ test('indices of a dictionary, and those that lead out of it', () => {
   ];
   expect(numbersOf([1, 1, 4, -1, 2, 2 ** 31])).toEqual([1, 1, 0, 0, 0, 0]);
   expect(numbersOf([0, 3, 1, 9])).toEqual([2, 1, 1, 0]);
+});
+
+test('a table that can grow no more says how many keys are possible, and what to do', () => {
+  const most = 1 << 26;
+  expect(grown(most >> 1)).toBe(most);
+  expect(() => grown(most)).toThrow(
+    expect.objectContaining({
+      code: 'InvalidInput',
+      message: expect.stringMatching(/44739242 different ones.* Filter the rows/),
+    }),
+  );
 });

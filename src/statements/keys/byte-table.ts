@@ -2,23 +2,22 @@
  * `ByteTable` numbers distinct texts and binary values from 1 on, in the order of their first
  * appearance. It is exact: values that differ have different numbers. Short values that came
  * recently can be found by `RecentTexts` without the table. If the values would take more than 1
- * GiB, or be more than about 44 million, it throws RangeError.
+ * GiB, or be more than about 44 million, it throws InvalidInput.
  */
 import { drained } from '../../steps.ts';
 import { BLOCK_ROWS, type ByteValues, type RecentTexts, recentTexts } from './recent-texts.ts';
 import {
+  beyondTable,
   FIRST_SLOTS,
   grown,
   LARGE,
   longer,
+  MOST_TEXT_BYTES,
   roomOf,
   SEED_A,
   SEED_B,
   STEP_VALUES,
 } from './word-table.ts';
-
-/** Values of at most so many bytes, all together. */
-const MOST_BYTES = 1 << 30;
 
 /** Rows from which on short values are looked for among recent ones; of the first block of them. */
 const FIRST_ROWS = 512;
@@ -161,7 +160,7 @@ export class ByteTable {
     const at = this.size;
     const needed = this.#used + ((end - start + 3) >> 2);
     if (needed > this.#words.length) {
-      if (needed * 4 > MOST_BYTES) throw new RangeError('The texts of a table are beyond 1 GiB');
+      if (needed * 4 > MOST_TEXT_BYTES) throw beyondTable();
       this.#words = longer(this.#words, Math.max(needed, this.#words.length * 2));
     }
     this.#starts[at] = this.#used;

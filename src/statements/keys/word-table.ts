@@ -2,10 +2,11 @@
  * `WordTable` numbers distinct pairs of 32-bit words from 1 on, in the order of their first
  * appearance. A pair is one value of 64 bits, or two numbers, such as those of a group and of a
  * value in it. Pairs that differ always have different numbers. For more than about 44 million
- * pairs it throws RangeError. `hashOfWords` hashes a pair, differently in each process. The seeds,
- * sizes and growth of hash tables are here too, for byte-table.ts.
+ * pairs it throws InvalidInput (`beyondTable`). `hashOfWords` hashes a pair, differently in each
+ * process. The seeds, sizes and growth of hash tables are here too, for byte-table.ts.
  */
 import { systemEnv } from '../../env.ts';
+import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';
 
 /** Drawn for each process, so that nobody can choose values that all fall on one slot. */
@@ -14,8 +15,17 @@ export const [SEED_A = 1, SEED_B = 1] = [0, 1].map(() => (systemEnv.random() * 2
 /** Slots at first; a table grows when it is two thirds full. */
 export const FIRST_SLOTS = 1 << 10;
 
-/** Values that one table can tell apart. */
-const MOST_VALUES = 1 << 26;
+/** Slots of the largest table, of which two thirds can be used. */
+const MOST_SLOTS = 1 << 26;
+/** Bytes of all texts of a table. */
+export const MOST_TEXT_BYTES: number = 1 << 30;
+
+/** The error for more keys than a table can tell apart, however much memory there is. */
+export const beyondTable = (): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    `The statement tells apart more keys than is possible: ${roomOf(MOST_SLOTS)} different ones, whose texts have ${MOST_TEXT_BYTES} bytes together, are the most. Filter the rows, or group, join or compare by other columns.`,
+  );
 
 /** From so many values on, growing takes longer than other work should wait; and values of a step. */
 export const LARGE = 1 << 15;
@@ -140,7 +150,7 @@ export class WordTable {
 }
 
 export function grown(slots: number): number {
-  if (slots >= MOST_VALUES) throw new RangeError(`A table holds ${MOST_VALUES} values at most`);
+  if (slots >= MOST_SLOTS) throw beyondTable();
   return slots * (slots < 1 << 20 ? 4 : 2);
 }
 
