@@ -406,3 +406,34 @@ test('half a body that stands still gives way where its memory is wanted by othe
     expect(answer()).toContain('came slower than 64 KiB a second');
   }
 }, 60_000);
+
+test('a caller who leaves while the credentials are checked keeps no place', async () => {
+  const checks: (() => void)[] = [];
+  const ended: string[] = [];
+  const principal = { name: 'one', grants: ['read:$'] as const };
+  const pair = await restPair(
+    {
+      root: temporaryFolder(),
+      limits: { maxInFlight: 1, maxQueue: 0 },
+      logger: { info: (_, message) => void ended.push(message) },
+      auth: {
+        authenticate: async ({ token }) => {
+          if (token === 'slow') await new Promise<void>((resolve) => checks.push(resolve));
+          return principal;
+        },
+      },
+    },
+    { wire: 'socket' },
+  );
+  const list = '/v1/namespace/$/list';
+  // One has a place by then, and is refused afterwards.
+  const head = `GET ${list}?limit=none HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer slow\r\n\r\n`;
+  const { socket } = rawConnection(pair.base, head);
+  await vi.waitFor(() => expect(checks).toHaveLength(1));
+  socket.destroy();
+  await vi.waitFor(() => expect(ended).toContain('client gone'));
+  for (const finish of checks) finish();
+  await new Promise(setImmediate);
+  const { status } = await ask(pair, 'GET', list, undefined, { authorization: 'Bearer quick' });
+  expect(status).toBe(200);
+});

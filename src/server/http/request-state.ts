@@ -89,9 +89,13 @@ export class RequestState {
     return this.request.headers;
   }
 
-  /** `release` is called once the request has been answered and all it started has ended. */
+  /**
+   * `release` is called once the request has been answered and all it started has ended; at once where
+   * it has ended, as of a caller who left while something else was waited for.
+   */
   onEnd(release: () => void): void {
-    this.#releases.push(release);
+    if (this.#holds > 0) this.#releases.push(release);
+    else release();
   }
 
   /** Ends the request after so many milliseconds, whatever progress it makes. */
