@@ -1,7 +1,8 @@
 /** What answers hold on their way counts for `limits.serverMemory`. */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { connect } from '../../src/index.ts';
 import { readMetrics } from '../helpers/prometheus.ts';
+import { rawAnswer } from '../helpers/raw-http.ts';
 import { ask, type Pair, restPair } from '../helpers/rest-pair.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
@@ -89,4 +90,28 @@ test('work goes on a batch at a time where there is memory for no more', async (
   );
   expect(lengths).toEqual(Array.from({ length: 4 }, () => [200, true]));
   expect(await taken(pair)).toBe(0);
+});
+
+describe('rows that nobody begins to read are let go', () => {
+  const link = (format: string): string =>
+    `/ui/rows/${format}?ask=${encodeURIComponent('{"id":["t"]}')}`;
+  const FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'arrow', 'arrow-stream'];
+
+  test.each(FORMATS)('as %s', async (format) => {
+    const pair = await restPair({ root, ui: true });
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await pair.fetch(pair.base + link(format), { method });
+      expect(answer.status).toBe(200);
+      expect(await taken(pair)).toBeGreaterThan(MIB);
+      await answer.body?.cancel();
+      await vi.waitFor(async () => expect(await taken(pair)).toBe(0));
+    }
+  });
+
+  test.each(['csv', 'arrow'])('as %s, where a GET has a body that is not read', async (format) => {
+    const pair = await restPair({ root, ui: true }, { wire: 'socket' });
+    const head = `GET ${link(format)} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\n\r\n`;
+    expect(await rawAnswer(pair.base, `${head}hello`)).toBe('');
+    await vi.waitFor(async () => expect(await taken(pair)).toBe(0));
+  });
 });

@@ -51,7 +51,8 @@ export function arrowAnswer(
 
 /**
  * Rows as `encode` writes them. Resolves once the first batch is there, so that what fails before it
- * can still be told by a status.
+ * can still be told by a status. `return` of the body lets the rows go, also where none was pulled: a
+ * generator that never began would keep them.
  */
 export async function rowsAnswer(
   rows: RecordBatchStream,
@@ -61,13 +62,35 @@ export async function rowsAnswer(
   ) => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>,
 ): Promise<HttpAnswer> {
   const started = await startRows(rows);
-  try {
-    return { status: 200, headers: { 'content-type': type }, body: await encode(started) };
-  } catch (error) {
+  const letGo = async (): Promise<void> => {
     await started[Symbol.asyncIterator]().return?.();
+  };
+  try {
+    const bytes = await encode(started);
+    return { status: 200, headers: { 'content-type': type }, body: endingWith(bytes, letGo) };
+  } catch (error) {
+    await letGo();
     throw error;
   }
 }
+
+/** The pieces of `body`; `end` is called as well where they are left early, begun or not. */
+const endingWith = (
+  body: AsyncIterable<Uint8Array>,
+  end: () => Promise<void>,
+): AsyncIterable<Uint8Array> => ({
+  [Symbol.asyncIterator]: () => {
+    const pieces = body[Symbol.asyncIterator]();
+    return {
+      next: () => pieces.next(),
+      return: async () => {
+        await pieces.return?.();
+        await end();
+        return { done: true, value: undefined };
+      },
+    };
+  },
+});
 
 /** Readers that take the schema from the first batch need one: no rows are one batch of none. */
 async function startRows(rows: RecordBatchStream): Promise<RecordBatchStream> {

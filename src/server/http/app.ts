@@ -131,5 +131,9 @@ function ofHead(answer: HttpAnswer): HttpAnswer {
     await pieces.return?.();
     return { done: true, value: undefined };
   };
-  return { ...answer, body: { [Symbol.asyncIterator]: () => ({ next }) } };
+  const leave = async (): Promise<IteratorResult<Uint8Array>> => {
+    await pieces.return?.();
+    return { done: true, value: undefined };
+  };
+  return { ...answer, body: { [Symbol.asyncIterator]: () => ({ next, return: leave }) } };
 }

@@ -25,6 +25,7 @@ export async function finishAfterBody(
 ): Promise<void> {
   if (typeof body !== 'string') {
     response.destroy();
+    await body[Symbol.asyncIterator]().return?.();
     return;
   }
   response.writeHead(status, {
