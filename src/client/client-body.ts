@@ -82,9 +82,13 @@ export class SendableBody {
     }
   }
 
-  /** Lets the source go, whether or not it was read to its end. */
+  /**
+   * Lets the source go, whether or not it was read to its end. Waits until it is gone, except where it
+   * still makes a piece: a generator ends after that alone, and it may never come.
+   */
   async close(): Promise<void> {
-    await this.#source?.return?.().catch(() => {});
+    const gone = this.#source?.return?.().catch(() => {});
+    if (this.#pending === undefined) await gone;
   }
 }
 

@@ -272,6 +272,23 @@ describe('time', () => {
     controller.abort(reason);
     await expect(work).rejects.toBe(reason);
   });
+  test('a signal ends a call whose data has yet to come', async () => {
+    const reason = new Error('enough');
+    const controller = new AbortController();
+    async function* slow(): AsyncGenerator<Uint8Array> {
+      yield (await streamBytes()).subarray(0, 10);
+      controller.abort(reason);
+      await new Promise(() => {});
+    }
+    const taken: Step = (init) => {
+      const reader = (init.body as ReadableStream).getReader();
+      void reader.read().then(() => reader.read());
+      return never(init);
+    };
+    const { client } = scripted([taken]);
+    const options = { signal: controller.signal };
+    await expect(client.insertIntoTable({ id: ['t'] }, slow(), options)).rejects.toBe(reason);
+  });
   test('closing ends what is under way and refuses what comes after', async () => {
     const { client } = scripted([never]);
     const work = client.describeTable({ id: ['t'] });

@@ -104,7 +104,7 @@ describe('rows that nobody begins to read are let go', () => {
       expect(answer.status).toBe(200);
       expect(await taken(pair)).toBeGreaterThan(MIB);
       await answer.body?.cancel();
-      await vi.waitFor(async () => expect(await taken(pair)).toBe(0));
+      await vi.waitFor(async () => expect(await taken(pair)).toBe(0), 20_000);
     }
   });
 
@@ -112,6 +112,6 @@ describe('rows that nobody begins to read are let go', () => {
     const pair = await restPair({ root, ui: true }, { wire: 'socket' });
     const head = `GET ${link(format)} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\n\r\n`;
     expect(await rawAnswer(pair.base, `${head}hello`)).toBe('');
-    await vi.waitFor(async () => expect(await taken(pair)).toBe(0));
+    await vi.waitFor(async () => expect(await taken(pair)).toBe(0), 20_000);
   });
 });
