@@ -3,7 +3,7 @@
  * retries, checks them, and fills in the defaults. Headers that belong to the connection or
  * describe the body are refused. Error messages show no header values and no credentials.
  */
-import { type Env, systemEnv } from '../env.ts';
+import { type Env, LONGEST_TIMER, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
 import { DEFAULT_DELIMITER } from '../protocol/index.ts';
 import { platformFetch } from './platform-fetch.ts';
@@ -60,8 +60,8 @@ export function clientSettings(options: RestOptions): ClientSettings {
     headers: Object.entries(options.headers ?? {}).map(([name, value]) => checkHeader(name, value)),
     delimiter,
     fetch: options.fetch ?? platformFetch,
-    timeoutMs,
-    longTimeoutMs: options.timeoutMs ?? 0,
+    timeoutMs: Math.min(timeoutMs, LONGEST_TIMER),
+    longTimeoutMs: Math.min(options.timeoutMs ?? 0, LONGEST_TIMER),
     retries,
     readOnly: options.readOnly ?? false,
     env: options.env ?? systemEnv,

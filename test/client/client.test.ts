@@ -289,6 +289,23 @@ describe('time', () => {
     const options = { signal: controller.signal };
     await expect(client.insertIntoTable({ id: ['t'] }, slow(), options)).rejects.toBe(reason);
   });
+  test.each([2 ** 31, Number.MAX_SAFE_INTEGER])(
+    '%i milliseconds do not end at once',
+    async (most) => {
+      vi.useFakeTimers();
+      try {
+        const { client } = scripted([never], { timeoutMs: most, retries: 0 });
+        const ended = vi.fn();
+        const work = code(client.describeTable({ id: ['t'] })).finally(ended);
+        await vi.advanceTimersByTimeAsync(86_400_000);
+        expect(ended).not.toHaveBeenCalled();
+        await client.close();
+        expect(await work).toBe('Closed');
+      } finally {
+        vi.useRealTimers();
+      }
+    },
+  );
   test('closing ends what is under way and refuses what comes after', async () => {
     const { client } = scripted([never]);
     const work = client.describeTable({ id: ['t'] });

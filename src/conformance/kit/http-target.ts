@@ -39,8 +39,9 @@ const MOST_WAIT_MS = 5000;
 
 /** Throws InvalidInput for an address or a header that cannot be used. It sends nothing yet. */
 export function httpTarget(server: ServerTarget, env: Env = systemEnv): Target {
-  const { uri, headers = {}, fetch, timeoutMs = 10_000 } = server;
-  const settings = clientSettings({ uri, headers, timeoutMs, ...(fetch && { fetch }) });
+  const { uri, headers = {}, fetch, timeoutMs: asked = 10_000 } = server;
+  const settings = clientSettings({ uri, headers, timeoutMs: asked, ...(fetch && { fetch }) });
+  const { timeoutMs } = settings;
   /** Operations that have answered with success: their 404 is no missing route. */
   const answered = new Set<OperationName>();
 
@@ -52,9 +53,9 @@ export function httpTarget(server: ServerTarget, env: Env = systemEnv): Target {
     const limit =
       timeoutMs === 0 ? (signal ?? new AbortController().signal) : endingAfter(timeoutMs, signal);
     limit.throwIfAborted();
-    const asked = settings.fetch(url, { ...init, redirect: 'manual', signal: limit });
+    const sent = settings.fetch(url, { ...init, redirect: 'manual', signal: limit });
     // Also of a fetch that takes no notice of its signal.
-    const response = await unlessAborted(asked, limit);
+    const response = await unlessAborted(sent, limit);
     const bytes = new Uint8Array(await unlessAborted(response.arrayBuffer(), limit));
     const wait = Number(response.headers.get('retry-after') ?? '') * 1000 || 100;
     const type = mediaType(response.headers.get('content-type'));
