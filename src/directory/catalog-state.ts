@@ -1,8 +1,9 @@
 /**
- * Finds what changed in a catalog between two looks at it, for watch.ts. It reads the state of a
- * namespace and all below it from the store: namespaces, tables, newest versions, branches and
- * tags. The difference between two states becomes a list of events, in an order in which they could
- * have happened.
+ * Finds what changed in a catalog between two looks at it, for watch.ts. `readState` reads the
+ * state of a namespace and all below it from the store: namespaces, tables, newest versions,
+ * branches and tags; it throws Corrupt for a damaged table. `compareStates` turns the difference
+ * between two states into a list of events, in an order in which they could have happened.
+ * `readTable` and `compareTables` do so for one table.
  */
 import { isDirspaceError } from '../errors.ts';
 import { type CatalogEvent, formatId, type ObjectPath } from '../protocol/index.ts';

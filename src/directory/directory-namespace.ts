@@ -32,7 +32,7 @@ import { watchCatalog } from './watch.ts';
 
 export type DirectoryOptions = OpenOptions;
 
-/** Opens the catalog at a root. @throws UnsupportedFormat, InvalidInput, PermissionDenied */
+/** Opens the catalog at a root. @throws what openCatalog throws, PermissionDenied */
 export async function openDirectoryNamespace(
   options: DirectoryOptions,
 ): Promise<DirectoryNamespace> {

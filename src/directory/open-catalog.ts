@@ -3,7 +3,8 @@
  * read-only. It reads the format file, and builds the table engine with caches, limits and, if
  * asked, automatic compaction. A damaged format file does not fail the opening, but all operations
  * except verify and repair fail then. When a catalog is opened for writing, it also finishes or
- * removes what crashed processes left: intents, journals and staging folders.
+ * removes what crashed processes left: intents, journals and staging folders. A damaged intent or
+ * journal throws Corrupt.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';
@@ -84,7 +85,10 @@ export interface OpenedCatalog {
   readonly presence: RootPresence;
 }
 
-/** @throws UnsupportedFormat, InvalidInput for a root that is not a folder */
+/**
+ * @throws UnsupportedFormat, InvalidInput for a root that is not a folder, Corrupt for a damaged
+ * intent or journal, unless the catalog is opened read-only
+ */
 export async function openCatalog(options: OpenOptions): Promise<OpenedCatalog> {
   options.signal?.throwIfAborted();
   const retention = parseRetention(options.trashRetention ?? DEFAULT_TRASH_RETENTION);

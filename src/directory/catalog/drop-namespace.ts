@@ -1,9 +1,10 @@
 /**
- * Drops namespaces, and replaces namespaces and tables, by renaming folders into the trash. If only
- * an empty namespace may be dropped, the folder is checked again after the rename; if something was
- * created in it meanwhile, the namespace is brought back. Drops of empty namespaces and
- * replacements have several steps, so they are recorded as intents (intents.ts); interrupted ones
- * are completed or undone here.
+ * Drops namespaces (`dropNamespaceFolder`), and replaces namespaces and tables (`replaceFolder`),
+ * by renaming folders into the trash. If only an empty namespace may be dropped, the folder is
+ * checked again after the rename; if something was created in it meanwhile, the namespace is
+ * brought back. Drops of empty namespaces and replacements have several steps, so they are recorded
+ * as intents (intents.ts); `finishIntents` completes or undoes interrupted ones. A replacement that
+ * another writer disturbs throws ConcurrentModification.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

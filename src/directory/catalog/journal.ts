@@ -4,7 +4,7 @@
  * and the versions that it deletes. Once the commit is decided, `finishJournal` carries out the
  * deletions and deregistrations, or removes the declared tables of an aborted commit, except those
  * that got rows meanwhile. `finishJournals` does so for interrupted commits when a catalog is
- * opened for writing; commits undecided for an hour are aborted.
+ * opened for writing; commits undecided for an hour are aborted. A damaged journal throws Corrupt.
  */
 
 import {

@@ -4,7 +4,7 @@
  * marker, which either confirms the namespace or withdraws it because a table has its name. A new
  * table that has just taken its place calls `namespaceHasName`: it withdraws a pending namespace,
  * and tells whether a confirmed one has the name. The marker is renamed only once, so both sides
- * see the same decision.
+ * see the same decision. `clearNamespacePlace` removes what other creators left at a place.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
  * Cuts sorted lists into pages (`pageOf`), and checks page tokens (`pageStart`) and limits
- * (`pageLimit`). A page token encodes the last key of the page before. So an entry that stays in
- * the list is neither missed nor repeated. Without a limit a page has all entries. `byCodeUnits`
- * defines the order of names.
+ * (`pageLimit`), which throw InvalidInput. A page token (`pageToken`) encodes the last key of the
+ * page before. So an entry that stays in the list is neither missed nor repeated. Without a limit a
+ * page has all entries. `byCodeUnits` defines the order of names.
  */
 import { DirspaceError } from '../../errors.ts';
 

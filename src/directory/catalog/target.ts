@@ -1,8 +1,10 @@
 /**
  * `resolveTarget` finds the table, branch and version that a request names; by default, the newest
- * version of main. `snapshotToRead` and others do so for reads, with fewer calls to the file system
- * if nothing has changed. A tag names both a branch and a version, so it is refused beside either.
- * `failureWithin` turns an error inside a table into the error that the caller gets.
+ * version of main. What is missing throws an error of its own, such as TableTagNotFound.
+ * `targetToRead`, `snapshotToRead` and `describedTarget` do so for reads, with fewer calls to the
+ * file system if nothing has changed. A tag names both a branch and a version, so it is refused
+ * beside either. `lanceTarget` finds a version that another program wrote. `failureWithin` turns an
+ * error inside a table into the error that the caller gets.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH } from '../../format/index.ts';

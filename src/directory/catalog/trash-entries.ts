@@ -1,8 +1,9 @@
 /**
  * Creates and lists the entries of the trash. An entry is a folder `<number>-<uuid>/` with a record
- * beside it, which `recordTrash` writes. Numbers grow with each drop, whatever the clocks say;
- * simultaneous drops may share one. `trashEntries` lists the newest first. `readTrashRecord` reads
- * one record, or returns the error of a damaged one.
+ * beside it: `prepareTrash` takes the next number and writes the record, before the folder is moved
+ * there. Numbers grow with each drop, whatever the clocks say; simultaneous drops may share one.
+ * `trashEntries` lists the newest first. `readTrashRecord` reads one record, or returns the error
+ * of a damaged one. `droppedSince` tells when an entry came, by the file system's clock.
  */
 
 import { isDirspaceError } from '../../errors.ts';

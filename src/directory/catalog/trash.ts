@@ -1,8 +1,9 @@
 /**
- * Carries out the operations of the trash: listing it, bringing a table back, and removing entries
- * on request. Entries whose retention is over are removed in the background (`sweepTrash`); in a
- * catalog that keeps no trash, dropped objects are removed right after the drop. trash-entries.ts
- * creates and reads entries.
+ * Carries out the operations of the trash: `listTrash`, `undropTable`, which brings a table back,
+ * and `purgeTrash`, which removes entries on request. Entries whose retention is over are removed
+ * in the background (`sweepTrash`); in a catalog that keeps no trash, dropped objects are removed
+ * right after the drop (`settleDrop`). Files outside the root that must stay keep their entry, and
+ * a purge then throws InvalidTableState. trash-entries.ts creates and reads entries.
  */
 
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

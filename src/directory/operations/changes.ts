@@ -1,8 +1,9 @@
 /**
  * Carries out UpdateTable and MergeInsertIntoTable. A merge into a table that is only declared
  * commits all its rows as the first version, unless another writer publishes one before. If a merge
- * exceeds its timeout, it throws ServiceUnavailable and changes nothing. `beginChange` finds the
- * branch that a change is for, and recognises a repeated request by its idempotency key.
+ * exceeds its timeout, it throws ServiceUnavailable and changes nothing. UpdateTable with
+ * properties throws Unsupported. `beginChange` finds the branch that a change is for, and
+ * recognises a repeated request by its idempotency key.
  */
 
 import type { ArrowBody } from '../../arrow/index.ts';

@@ -2,8 +2,9 @@
  * Carries out CreateTable, DeclareTable and CloneTable. A new table is built in the staging folder
  * and renamed to its place (place-table.ts), so readers see all of it or nothing. Rows that
  * overwrite an existing table or fill a declared one are committed as a new version. A table
- * declared without a location gets a folder where other programs may write it. A clone has the
- * content of one version of another table, without its history, tags and branches.
+ * declared without a location gets a folder where other programs may write it; any other location
+ * inside the root than the place of its name throws InvalidInput, and so do storage options. A
+ * clone has the content of one version of another table, without its history, tags and branches.
  */
 
 import { outsideLocation } from '../../allowed-locations.ts';

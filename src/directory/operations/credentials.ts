@@ -2,7 +2,7 @@
  * `vendedOptions` returns the storage options that a client gets to open a table. If the table is
  * inside the root, the catalog's credential vendor makes them, but only for requests that ask. If
  * it is elsewhere, they come from the configuration of its location, unless the request declines
- * them.
+ * them. A vendor that answers anything but texts throws Internal.
  */
 
 import { ruleOf } from '../../allowed-locations.ts';

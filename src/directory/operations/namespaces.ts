@@ -2,7 +2,8 @@
  * Carries out the namespace operations: create, list, describe, drop, and change properties. A
  * namespace is a folder with a marker file that holds its properties. The root has no marker: it
  * always exists, and cannot be dropped or changed. Creating in mode overwrite replaces an existing
- * namespace, with all that it holds, by an empty one. catalog/name-contest.ts decides between a
+ * namespace, with all that it holds, by an empty one. Dropping one that is not empty throws
+ * NamespaceNotEmpty, unless the behavior is cascade. catalog/name-contest.ts decides between a
  * namespace and a table of one name.
  */
 

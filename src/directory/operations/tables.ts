@@ -2,7 +2,8 @@
  * Drops, renames, deregisters and registers tables as entries of the catalog. The table's folder is
  * moved by a rename: that of a dropped table to the trash, and that of a deregistered one to
  * `.dirspace/detached`. A table outside the root is not moved when it is registered: it gets a new
- * entry, and none of its files is read. list-tables.ts lists tables.
+ * entry, and none of its files is read. A name that is taken throws TableAlreadyExists, and a
+ * location without a table InvalidInput. list-tables.ts lists tables.
  */
 import { outsideLocation } from '../../allowed-locations.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

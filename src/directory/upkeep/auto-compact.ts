@@ -1,9 +1,9 @@
 /**
  * `AutoCompaction` compacts branches in the background of an open catalog and brings their indexes
- * up to date. A commit starts a compaction when the branch has gained more than `fragments`
- * fragments since the last one. Only one runs for a branch at a time. A failed compaction does not
- * fail the commit; it is tried again after as many further fragments. `close` waits for running
- * compactions.
+ * up to date. A commit starts a compaction (`notice`) when the branch has gained more than
+ * `fragments` fragments since the last one. Only one runs for a branch at a time. A failed
+ * compaction does not fail the commit; it is tried again after as many further fragments. `close`
+ * waits for running compactions.
  */
 import { DirspaceError } from '../../errors.ts';
 import {
@@ -43,7 +43,7 @@ export class AutoCompaction {
     if (manifest.totals.fragments - (this.#left.get(folder) ?? 0) <= this.#fragments) return;
     const work = this.#compact(engine, branch)
       .catch(() => {
-        // Tried again after as many more commits; until then nothing is lost but speed.
+        // Tried again after as many more fragments; until then nothing is lost but speed.
         this.#left.set(folder, manifest.totals.fragments);
       })
       .finally(() => this.#running.delete(folder));

@@ -2,9 +2,10 @@
  * Keeps `__manifest` up to date, the list by which Lance's programs find a catalog's tables.
  * `changing` runs an operation that may change the list. If the catalog's Lance mode is `sync` or
  * `write`, it then publishes the change; a failure to publish does not fail the operation. In other
- * modes it only notes that an existing list may be outdated. `syncLanceCatalog` compares the list
- * with the whole catalog. Publishing is repeated if another writer was first, so that no change is
- * lost.
+ * modes it only notes that an existing list may be outdated. `changesList` tells whether a first
+ * version would change it. `syncLanceCatalog` compares the list with the whole catalog. Publishing
+ * is repeated if another writer was first, so that no change is lost; after 64 attempts it throws
+ * ServiceUnavailable.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

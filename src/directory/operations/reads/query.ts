@@ -1,7 +1,7 @@
 /**
- * Carries out the operations that read rows, such as QueryTable, TakeRows and CountTableRows. It
- * translates requests for table/query/ and table/read/, which do the reading. Explaining and
- * analyzing a query plan are here too. Queries answer blobs as descriptions; FetchBlobs reads their
+ * Carries out the operations that read rows: QueryTable, TakeRows, FetchBlobs, CountTableRows, and
+ * ExplainTableQueryPlan and AnalyzeTableQueryPlan. It translates requests for table/query/ and
+ * table/read/, which do the reading. Queries answer blobs as descriptions; FetchBlobs reads their
  * bytes. A request that contradicts itself throws InvalidInput.
  */
 import { handedOut, type RecordBatchStream, Schema } from '../../../arrow/index.ts';

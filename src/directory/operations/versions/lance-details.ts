@@ -1,8 +1,9 @@
 /**
  * Describes a table that other programs write in Lance's format, from its manifest and without
  * reading rows. `lanceDetails` returns schema, metadata and counts, and `lanceStats` returns
- * statistics. Manifests are untrusted. If one cannot be read, `lanceDetails` returns the reason,
- * `lanceStats` returns undefined, and `manifestIn` throws Corrupt or UnsupportedFormat.
+ * statistics. Manifests are untrusted, and those of more than 8 MiB (`LARGEST_MANIFEST_READ`) are
+ * not read. If one cannot be read, `lanceDetails` returns the reason, `lanceStats` returns
+ * undefined, and `manifestIn` throws Corrupt or UnsupportedFormat.
  */
 import { isDirspaceError } from '../../../errors.ts';
 import {

@@ -2,8 +2,10 @@
  * Lists, describes, creates and deletes versions of tables that other programs write in Lance's
  * format (`isOfLance`). The versions are the manifests in the table's dataset, so programs that
  * commit directly see the same versions. `createLanceVersion` publishes a client's staged manifest
- * by one exclusive link, so only one of several writers gets the number. `deleteLanceVersions`
- * removes manifests; if the newest is among them, it throws InvalidTableState and removes none.
+ * (`stagedForLance`) by one exclusive link, so only one of several writers gets the number; the
+ * others get ConcurrentModification. `deleteLanceVersions` removes manifests; if the newest is
+ * among them, it throws InvalidTableState and removes none. Tables outside the root throw
+ * Unsupported.
  */
 import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import {
