@@ -1,10 +1,10 @@
 /**
- * Converts errors to the REST error body (`formatErrorBody`) and back (`parseErrorBody`). The body
- * reveals nothing of an error that is Internal or not a DirspaceError. `parseErrorBody` finds the
- * error code by the number in the body. Where several codes share a number, the body's `context`
- * names the code; without it, the first of them counts. If the number is unknown or missing, the
- * HTTP status in the body's `type`, or else that of the response, decides together with the
- * operation.
+ * Converts errors to the REST error body (`formatErrorBody`) and back (`parseErrorBody`);
+ * `ERROR_STATUSES` lists the HTTP statuses with their titles. The body reveals nothing of an error
+ * that is Internal or not a DirspaceError. `parseErrorBody` finds the error code by the number in
+ * the body. Where several codes share a number, the body's `context` names the code; without it,
+ * the first of them counts. If the number is unknown or missing, the HTTP status in the body's
+ * `type`, or else that of the response, decides together with the operation.
  */
 import {
   DirspaceError,

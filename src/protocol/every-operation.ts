@@ -1,7 +1,8 @@
 /**
  * Joins the protocol's operations and this engine's extensions into one table (`EVERY_OPERATION`).
- * Functions look up facts about an operation: the names of its models, the name of its method, the
- * kind of object that it works on, and whether it is an extension. `responseModel` returns
+ * Functions look up facts about an operation: the names of its models (`requestModel`,
+ * `responseModel`), the name of its method (`methodName`), the kind of object that it works on
+ * (`resourceKind`), and whether it is an extension (`isExtension`). `responseModel` returns
  * undefined if the answer is empty or Arrow data. `pathParameters` lists the parameters of a path
  * template.
  */

@@ -1,9 +1,10 @@
 /**
  * Defines `Namespace`, the interface of every catalog, in this process or on a server. It has one
  * method for each operation of the protocol, with typed requests and responses, and `close`.
- * `CallOptions` are the options of a call, such as a signal that aborts it, or the stamp by which
- * a catalog recognises a repeated write. `unsupportedOperations` returns a base class whose
- * methods, for the operations that are given, reject with Unsupported.
+ * `CallOptions` are the options of a call, such as a signal that aborts it, or the stamp by which a
+ * catalog recognises a repeated write. `unsupported` makes the error for an operation that a
+ * catalog lacks, and `unsupportedOperations` a base class whose methods, for the operations that
+ * are given, reject with it.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,10 +1,11 @@
 /**
  * `normalize` validates untrusted JSON against a model and returns it as the model's type. A value
  * that does not fit throws InvalidInput, or the code that the caller gives, with the member, what
- * was found and what was expected. Nulls of optional members are dropped, unless the model allows
- * null. Integers that are `int64` in the model become bigints; they may be given as digits in text
- * or as numbers below 2^53. Members that the model does not have are kept. `wideListsInSteps`
- * converts a request's lists of more than 8,192 such integers beforehand, in steps.
+ * was found and what was expected; models nest at most 64 deep. Nulls of optional members are
+ * dropped, unless the model allows null. Members that are `wideInteger` in the model become
+ * bigints; they may be given as digits in text or as numbers below 2^53. Other integers stay
+ * numbers below 2^53. Members that the model does not have are kept. `wideListsInSteps` converts a
+ * request's lists of more than 8,192 wide integers beforehand, in steps.
  */
 import { DirspaceError, type ErrorCode } from '../errors.ts';
 import { type JsonSchema, MODELS, type Model, type ModelName } from './models/index.ts';

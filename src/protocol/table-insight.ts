@@ -1,8 +1,9 @@
 /**
  * Defines the request and response types of TakeRows, FetchBlobs, ProfileTable, DiffTable,
  * ListTableFiles, RunSql and ExplainSql; TakeRows, FetchBlobs and RunSql answer with Arrow. Values
- * in the JSON of profiles and differences are `ShownValue`. ListTableFiles describes the Arrow
- * files that hold the rows of a version, for programs that read them without this package.
+ * in the JSON of profiles and differences are `ShownValue`. `FETCHED_FROM` names the metadata of
+ * answers of FetchBlobs. ListTableFiles describes the Arrow files that hold the rows of a version,
+ * for programs that read them without this package.
  */
 import type { QueryColumns } from './models/index.ts';
 

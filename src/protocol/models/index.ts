@@ -2,7 +2,7 @@
  * Collects the models of all requests and responses, and of their parts, by name as JSON Schemas
  * (`MODELS`). `Model` is the type of a model by its name. Members are named as on the wire. The
  * schemas of the protocol and of jobs are re-exported with their TypeScript types, and those of SQL
- * statements without types.
+ * statements without types; those of the other extensions are in `MODELS` only.
  */
 import * as columns from './columns.ts';
 import { Context, ErrorResponse, Identity } from './common.ts';

@@ -1,8 +1,9 @@
 /**
  * Defines the JSON Schemas and TypeScript types of requests and responses about jobs. A job is a
- * long operation that a catalog carries out in the background. `JOB_OPERATIONS` lists the
- * operations that can run as a job. `jobType` returns the name by which programs know the job of an
- * operation; for an operation that is not listed, it returns the operation's own name.
+ * long operation that a catalog carries out in the background. `JOB_TYPES` lists the operations
+ * that can run as a job (`JOB_OPERATIONS`), with the names by which programs know their jobs.
+ * `jobType` returns that name; for an operation that is not listed, it returns the operation's own
+ * name.
  */
 
 import { request, response } from './common.ts';

@@ -1,7 +1,8 @@
 /**
  * Has the functions and values that the JSON Schemas of the protocol's models are built from, such
- * as `object`, `array` and `nullable`. Each schema carries the TypeScript type of its values, which
- * `Static` extracts. ../normalize.ts validates values against the schemas.
+ * as `object`, `array`, `count` and `nullable`. Each schema carries the TypeScript type of its
+ * values, which `Static` extracts. `JsonSchema` lists the keywords that are used. ../normalize.ts
+ * validates values against the schemas.
  */
 
 declare const TYPE: unique symbol;

@@ -1,9 +1,9 @@
 /**
- * Converts Arrow schemas and types to the protocol's JSON (`schemaToJson`, `schemaToLanceJson`)
- * and back (`schemaFromJson`, `sharedSchema`). JSON from outside is validated: a malformed value,
- * more than 64 levels or more than 65,536 fields throw InvalidInput, and a type that does not
- * exist throws TableSchemaValidation. Writing throws TableSchemaValidation for such a type or
- * depth. The ids of dictionaries are not kept.
+ * Converts Arrow schemas to the protocol's JSON (`schemaToJson`, `schemaToLanceJson`) and back
+ * (`schemaFromJson`, `sharedSchema`), and single types (`typeToJson`, `typeFromJson`). JSON from
+ * outside is validated: a malformed value, more than 64 levels or more than 65,536 fields throw
+ * InvalidInput, and a type that does not exist throws TableSchemaValidation. Writing throws
+ * TableSchemaValidation for such a type or depth. The ids of dictionaries are not kept.
  */
 import { DataType, Field, plainType, Schema, typeName } from '../../arrow/index.ts';
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
