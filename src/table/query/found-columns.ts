@@ -48,7 +48,7 @@ export async function planFound(
   added: readonly Field[],
 ): Promise<FoundPlan> {
   const names = added.map(({ name }) => name);
-  const columns = withoutValues(request.columns, names);
+  const columns = withoutAdded(snapshot, request.columns, names);
   const computed = await computedColumns(snapshot, columns, added);
   if (computed === undefined) {
     const plan = await planScan(engine, snapshot, { ...request, columns });
@@ -63,7 +63,7 @@ export async function planFound(
     }
     const inputs = column.expression.columns.map((name) => ({
       name,
-      at: names.includes(name) ? -1 : (at.get(inputName(name)) as number),
+      at: at.get(inputName(name)) ?? -1,
     }));
     return { ...column, inputs, isRowId: false };
   });
@@ -136,8 +136,8 @@ async function computedColumns(
     const expression = await compileExpression(sql, schema);
     const [only, ...nested] = expression.column ?? [];
     // What the search adds is in the answer in any case.
-    const isValue = nested.length === 0 && only === name;
-    if (values.some((value) => value.name === name)) {
+    const isValue = nested.length === 0 && only === name && !known.has(name);
+    if (added.some((value) => value.name === name)) {
       isPlain = false;
       if (isValue) continue;
       throw new DirspaceError(
@@ -193,15 +193,18 @@ const isNames = (columns: ColumnRequest): columns is readonly string[] => Array.
 
 /**
  * Removes names of what the search adds: it is always there, so asking for it by name changes
- * nothing.
+ * nothing. A column of the table with such a name is read by expressions alone.
  */
-function withoutValues(
+function withoutAdded(
+  { schema }: Snapshot,
   columns: ColumnRequest | undefined,
   names: readonly string[],
 ): ColumnRequest | undefined {
-  return columns !== undefined && isNames(columns)
-    ? columns.filter((name) => !names.includes(name))
-    : columns;
+  if (columns !== undefined && !isNames(columns)) return columns;
+  const hidden = schema.fields.some(({ name }) => names.includes(name));
+  if (columns === undefined && !hidden) return undefined;
+  const asked = columns ?? schema.fields.map(({ name }) => name);
+  return asked.filter((name) => !names.includes(name));
 }
 
 /**

@@ -76,6 +76,37 @@ describe('an expression', () => {
     ]);
   });
 
+  test('reads a column of the table before what the search adds by the same name', async () => {
+    const rows = [0, 1, 2, 3].map((id) => ({
+      id,
+      query_index: id + 100,
+      _distance: `${id} km`,
+      vector: [id, 1],
+    }));
+    const named = await db.createTable('named', rows);
+    const search = named.query().nearestTo([3, 1]);
+    const two = named.query().nearestTo([3, 1]).addQueryVector([0, 1]).limit(1);
+    const sums = await two.select({ sum: 'query_index + length(_distance)', id: 'id' }).toArray();
+    expect(sums.map((row) => ({ ...row }))).toEqual([
+      { sum: 107, id: 3, _distance: 0, query_index: 0 },
+      { sum: 104, id: 0, _distance: 0, query_index: 1 },
+    ]);
+    // In the answer, the name is that of what the search adds.
+    const whole = await search.limit(2).toArrow();
+    expect(whole.schema.fields.map(({ name, type }) => `${name} ${type}`)).toEqual([
+      'id Float64',
+      'query_index Float64',
+      'vector FixedSizeList[2]<Float32>',
+      '_distance Float32',
+    ]);
+    expect(whole.toArray().map(({ _distance }) => _distance)).toEqual([0, 1]);
+    await expect(search.select({ _distance: '_distance' }).toArray()).rejects.toThrow(
+      'adds a column "_distance" itself',
+    );
+    const own = await search.select({ own: '_distance' }).limit(1).toArray();
+    expect(own.map((row) => ({ ...row }))).toEqual([{ own: '3 km', _distance: 0 }]);
+  });
+
   test('is told in plans, and refused where it cannot be', async () => {
     const asked = words().select({ s: '_score * 2', id: 'id' });
     expect(await asked.explainPlan()).toContain('Projection: _score * 2 AS s, id');
