@@ -1,14 +1,15 @@
 /**
  * Refuses columns by name or width, with InvalidInput. `checkName` refuses an empty name, a name
- * with a dot, and the names of virtual columns such as `_rowid`. `refuseTwins` refuses two columns,
- * or two members of a struct, of one name. `checkWidth` refuses a type of which a null takes more
- * than 16 MiB.
+ * with a dot, and `_rowid` and `_rowoffset` in any case. `refuseTwins` refuses two columns, or two
+ * members of a struct, of one name, also in structs and lists; it passes over what a change left as
+ * it was. `checkWidth` refuses a type of which a null takes more than 16 MiB.
  */
 import { DataType, type Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { nullBytes } from '../../format/index.ts';
 import { VIRTUAL_COLUMNS } from '../../sql/index.ts';
 import type { IdentifiedField } from './field-ids.ts';
+import { isListLike } from './widen.ts';
 
 /** @throws InvalidInput for names that a path or a query could not tell from others */
 export function checkName(name: string): void {
@@ -21,10 +22,18 @@ export function checkName(name: string): void {
   );
 }
 
-/** @throws InvalidInput for two fields of one name side by side */
-export function refuseTwins(tree: readonly IdentifiedField[]): void {
+/**
+ * Fields that are the same in `before` may have one name: data may bring such structs.
+ * @throws InvalidInput for two fields of one name side by side
+ */
+export function refuseTwins(
+  tree: readonly IdentifiedField[],
+  before: readonly IdentifiedField[] = [],
+): void {
+  if (tree === before) return;
+  const known = new Map(before.map((node) => [node.id, node.children]));
   const names = new Set<string>();
-  for (const { field, children } of tree) {
+  for (const { id, field, children } of tree) {
     if (names.has(field.name)) {
       throw new DirspaceError(
         'InvalidInput',
@@ -33,7 +42,9 @@ export function refuseTwins(tree: readonly IdentifiedField[]): void {
       );
     }
     names.add(field.name);
-    if (DataType.isStruct(field.type)) refuseTwins(children);
+    if (DataType.isStruct(field.type) || isListLike(field.type)) {
+      refuseTwins(children, known.get(id));
+    }
   }
 }
 

@@ -113,7 +113,7 @@ async function build(
           );
     if (expression !== undefined) computed.push({ path: column.path, expression });
   }
-  refuseTwins(tree);
+  refuseTwins(tree, base.fields);
   if (computed.length === 0) return schemaDraft(base, { tree, nextFieldId }, 'schema');
   const assignments = computed.map(({ path, expression }) => ({
     place: findField(tree, path),

@@ -76,7 +76,7 @@ export function alterColumns(
       tree = await altered(writing, base, tree, place, change);
       if (change.type !== undefined) retyped.add((place.chain[0] as IdentifiedField).id);
     }
-    refuseTwins(tree);
+    refuseTwins(tree, base.fields);
     if (sameFields(tree, base.fields)) return undefined;
     const conversions = await conversionsOf(base.fields, tree, retyped);
     const narrows = [...conversions.values()].some((conversion) => conversion !== undefined);
