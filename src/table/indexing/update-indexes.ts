@@ -142,9 +142,13 @@ async function updated(
       });
       used = new Set(fitting.map(({ id }) => id));
       if (used.size === 0) return undefined;
-      return indexes.map((index) =>
-        used.has(index.id) ? { ...index, segments: made.get(index.id) ?? [] } : index,
-      );
+      return indexes.map((index) => {
+        if (!used.has(index.id)) return index;
+        // A compaction may have given segments that stay the runs of joined fragments.
+        const now = new Map(index.segments.map((segment) => [filesOf([segment]), segment]));
+        const segments = made.get(index.id)?.map((own) => now.get(filesOf([own])) ?? own) ?? [];
+        return { ...index, segments };
+      });
     });
     const unused = [...made].filter(([id]) => !used.has(id)).flatMap(([, segments]) => segments);
     await removeSegments(

@@ -5,6 +5,7 @@ import {
   openDirectoryNamespace,
 } from '../../../src/directory/directory-namespace.ts';
 import { withFlippedBit } from '../../helpers/damage.ts';
+import { InterruptedCatalog, publication } from '../../helpers/interrupted.ts';
 import { bitsOf, casesOf } from '../../helpers/long.ts';
 import { memoryFs, type TestFs } from '../../helpers/memory-fs.ts';
 import { idsOf, people } from '../../helpers/people.ts';
@@ -77,6 +78,32 @@ test('rows that came later get a segment, and many segments become one', async (
   await catalog.insertIntoTable({ id }, people(500, 1_050));
   await catalog.optimizeTable({ id, compact: false });
   expect(await coverage(catalog)).toEqual([[1_550, 0, 1]]);
+});
+
+test('covering new rows keeps what a compaction gave to the segments meanwhile', async () => {
+  const limits = { indexedRows: 0, indexedShare: 1, fragmentRows: 50 };
+  const options = { root: '/c', fs: memoryFs(), durability: 'relaxed', limits } as const;
+  const own = await InterruptedCatalog.open(options);
+  const catalog = own.namespace;
+  await grown(catalog);
+  await catalog.createTableIndex({ id, column: 'id', index_type: 'BTREE' });
+  await catalog.insertIntoTable({ id }, people(4, 50));
+  // The other process ends between its compaction and its indexes.
+  const other = await InterruptedCatalog.open(options);
+  let published = 0;
+  other.interrupt(
+    (...call) => publication(...call) && ++published === 2,
+    () => Promise.reject(new Error('ended')),
+  );
+  own.interrupt(publication, async () => {
+    await other.namespace.optimizeTable({ id }).catch(() => {});
+    expect(await coverage(other.namespace)).toEqual([[50, 4, 1]]);
+  });
+  await catalog.optimizeTable({ id, compact: false });
+  expect([own.interrupted, other.interrupted]).toEqual([true, true]);
+  expect(await coverage(catalog)).toEqual([[54, 0, 2]]);
+  const { count } = await catalog.countTableRows({ id, predicate: 'id BETWEEN 40 AND 52' });
+  expect(count).toBe(13);
 });
 
 test('as many full segments as a table needs are left alone', async () => {
