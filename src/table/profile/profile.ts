@@ -82,11 +82,18 @@ export async function profileTable(
   const plan = await planScan(engine, snapshot, { columns, filter, signal });
   const each = Math.floor(ALL_VALUES / Math.max(1, plan.columns.length));
   const mostValues = Math.max(FEWEST_VALUES, Math.min(MOST_VALUES, each));
-  const tallies = plan.schema.fields.map(({ type }) => new ColumnTally(type, { mostValues, top }));
+  const tallies: ColumnTally[] = [];
   const held = plan.memory.hold('The profile of the columns');
   const looked = { rows: 0, matched: 0 };
   const turn = new Turn(engine.env);
   try {
+    let bytes = 0;
+    for (const { type } of plan.schema.fields) {
+      const tally = new ColumnTally(type, { mostValues, top });
+      tallies.push(tally);
+      bytes += tally.values.bytes + TALLY_BYTES;
+      held.set(bytes);
+    }
     // The order depends on the version alone, so that its profile is the same whenever it is asked
     // for.
     const start = crc32(snapshot.checksum) / 2 ** 32;

@@ -1,5 +1,5 @@
 /** What a profile tells of columns, compared with counting the rows one by one. */
-import { tableFromArrays } from 'apache-arrow';
+import { Field, Int32, Schema, tableFromArrays } from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { systemEnv } from '../../../src/env.ts';
@@ -253,4 +253,15 @@ test('of a table without rows nothing is told', async () => {
     expect(column).not.toHaveProperty('histogram');
   }
   await db.close();
+});
+
+test('what is set aside for each column counts before any row is read', async () => {
+  const db = await connect('/c', { fs: memoryFs(), requestMemory: 1 << 20 });
+  const fields = Array.from({ length: 40 }, (_, at) => new Field(`c${at}`, new Int32(), true));
+  const table = await db.createTable('wide', [], undefined, { schema: new Schema(fields) });
+  await expect(table.profile()).rejects.toMatchObject({
+    code: 'InvalidInput',
+    message: expect.stringContaining('The profile of the columns'),
+  });
+  expect((await table.profile({ columns: ['c1', 'c2'] })).columns).toHaveLength(2);
 });
