@@ -6,7 +6,7 @@
 import { createNearest, type Nearest } from '../vector/index.ts';
 
 export interface RankedRows {
-  readonly rows: Uint32Array;
+  readonly rows: Float64Array;
   readonly scores: Float32Array;
 }
 
@@ -33,6 +33,6 @@ export class TopRows {
 
   *finish(): Generator<void, RankedRows> {
     const { distances, positions } = yield* this.#nearest.drain();
-    return { rows: Uint32Array.from(positions), scores: distances.map((distance) => -distance) };
+    return { rows: positions, scores: distances.map((distance) => -distance) };
   }
 }

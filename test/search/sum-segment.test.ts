@@ -293,3 +293,10 @@ test('long searches are divided into steps', () => {
   const slots = words.map(() => blocksOf(0));
   expect(searched({ ...asked, words }, slots).steps).toBeGreaterThan(1);
 });
+
+test('rows beyond 2^32 keep their numbers', () => {
+  const top = new TopRows(2);
+  top.add(2 ** 32 + 5, 1);
+  top.add(2 ** 33, 2);
+  expect([...drained(top.finish()).rows]).toEqual([2 ** 33, 2 ** 32 + 5]);
+});

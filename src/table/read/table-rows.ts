@@ -52,7 +52,7 @@ export class TableRows {
   }
 
   async rowIdsOf(
-    rows: Uint32Array,
+    rows: Float64Array,
     turn: Turn,
     signal: AbortSignal | undefined,
   ): Promise<BigUint64Array> {
