@@ -33,7 +33,7 @@ class CountedBatch implements PassingBatch {
   }
 
   grow(bytes: number): void {
-    if (bytes <= this.#bytes) return;
+    if (bytes <= this.#bytes || bytes < COUNTED_BYTES) return;
     this.#memory.grow(bytes - this.#bytes, WHAT);
     this.#bytes = bytes;
   }
@@ -55,7 +55,8 @@ export function batchNow(
   bytes: number,
 ): PassingBatch | undefined {
   const { serverMemory } = engine;
-  if (serverMemory === undefined || bytes < COUNTED_BYTES) return UNCOUNTED;
+  if (serverMemory === undefined) return UNCOUNTED;
+  if (bytes < COUNTED_BYTES) return new CountedBatch(serverMemory, 0);
   const taken = takenBytes(serverMemory, bytes);
   return serverMemory.tryPass(taken) ? new CountedBatch(serverMemory, taken) : undefined;
 }
@@ -67,7 +68,8 @@ export async function batchInLine(
 ): Promise<PassingBatch> {
   const { engine, signal } = plan;
   const { serverMemory } = engine;
-  if (serverMemory === undefined || bytes < COUNTED_BYTES) return UNCOUNTED;
+  if (serverMemory === undefined) return UNCOUNTED;
+  if (bytes < COUNTED_BYTES) return new CountedBatch(serverMemory, 0);
   const taken = takenBytes(serverMemory, bytes);
   await serverMemory.pass(taken, WHAT, signal);
   return new CountedBatch(serverMemory, taken);

@@ -96,6 +96,23 @@ test('what requests held is given back when they end, fail, or are left', async 
   expect(serverMemory.taken).toBe(0);
 });
 
+test('long values computed of few stored bytes count while their batch passes', async () => {
+  const serverMemory = new ServerMemory(8 * MIB);
+  const root = temporaryFolder();
+  const made = await connect(root, { durability: 'relaxed' });
+  await made.createTable('few', [{ id: 1 }, { id: 2 }]);
+  const namespace = await openDirectoryNamespace({ root, serverMemory });
+  const long = { columns: { column_aliases: { long: `repeat('x', ${MIB})` } } };
+  for (const k of [Number.MAX_SAFE_INTEGER, 2]) {
+    const found = await namespace.queryTable({ id: ['few'], k, vector: {}, ...long } as never);
+    for await (const { numRows } of found) {
+      expect(numRows).toBe(2);
+      expect(serverMemory.taken).toBeGreaterThan(2 * MIB);
+    }
+    expect(serverMemory.taken).toBe(0);
+  }
+});
+
 test('a server answers 400 beyond requestMemory and 503 beyond serverMemory', async () => {
   const query = { k: ROWS, vector: {}, order_by: [{ column_name: 'x' }] };
   const root = temporaryFolder();
