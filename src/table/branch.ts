@@ -1,7 +1,9 @@
 /**
  * `Branch` has the operations on one branch of a table. It lists and opens versions, commits
- * changes, makes branches, and deletes versions. It also publishes versions that others have
- * staged, and finds or makes the manifests by which Lance reads versions.
+ * changes of rows, columns and indexes, compacts, refreshes a materialized view, makes branches,
+ * and deletes versions. It also publishes versions that others have staged, and finds or makes the
+ * manifests by which Lance reads versions. `branchHeld` keeps a version from being deleted while a
+ * branch is made from it.
  *
  * A `Branch` holds only the names of the branch and its record. All else it reads from the disk, or
  * from caches that are checked against the disk. `openBranch` does not check whether the branch
@@ -126,7 +128,7 @@ export class Branch implements TableBranch {
     return (await this.head())?.snapshot;
   }
 
-  /** @throws TableVersionNotFound */
+  /** @throws TableVersionNotFound where it was deleted, or is not to be seen; Corrupt */
   snapshot(version: number): Promise<Snapshot> {
     return snapshotAt(this.#engine, this, version);
   }

@@ -1,8 +1,10 @@
 /**
  * Exports the engine of single tables on a store; code outside of this folder imports this file
- * alone. `openEngine` creates the services that the tables of a catalog share; `openTable` and
- * `openBranch` return handles on a table and a branch; `stageTable` builds a new table; `query`,
- * `take` and `countWhere` read a snapshot.
+ * alone. `openEngine` creates the services that the tables of a catalog share. `openTable` and
+ * `openBranch` return handles on a table and a branch; `stageTable` builds a new table, and
+ * `stageClone` a clone of one. `query`, `take`, `countWhere` and `readBlobs` read a snapshot.
+ * `explainQuery`, `profileTable`, `diffVersions` and `describedIndexes` describe it. The rest are
+ * types, and parts that operations of the catalog, SQL statements and repair use.
  */
 
 export { type Branch, openBranch } from './branch.ts';

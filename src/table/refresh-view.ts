@@ -3,7 +3,8 @@
  * of the view, or in none if the view shows that version already. If the source has only gained
  * rows and the view keeps its columns, only the added rows are computed. In other cases, and always
  * with the option `full`, all rows are computed again. A refresh that another one overtakes is
- * planned again; after 16 attempts it throws ConcurrentModification.
+ * planned again; after 16 attempts it throws ConcurrentModification. A table that is no view throws
+ * InvalidInput.
  */
 import { DirspaceError } from '../errors.ts';
 import type { ManifestView, ViewSource } from '../format/index.ts';

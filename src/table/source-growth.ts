@@ -1,7 +1,8 @@
 /**
  * `onlyGrew` tells whether the source of a view has only gained rows at its end since a version. It
  * looks at the operations of the versions in between. It returns false if one of these is missing,
- * damaged or newer than this release, or if there are more than 65,536.
+ * damaged or newer than this release, if there are more than 65,536, or if the table was made anew.
+ * `isSame` and `isUnchanged` compare two states of a source.
  */
 import { isDirspaceError } from '../errors.ts';
 import type { ViewSource } from '../format/index.ts';

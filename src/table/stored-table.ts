@@ -1,6 +1,7 @@
 /**
  * `StoredTable` holds the operations on one incarnation of a table: those on its branches and tags,
- * cleanup, verification, and synchronization with Lance. branch.ts changes rows and versions.
+ * among them comparing a branch with main and bringing its changes there, cleanup, verification,
+ * and synchronization with Lance. branch.ts changes rows and versions.
  *
  * A `StoredTable` holds no state: its calls read the disk, or caches that are checked against the
  * disk. `openTable` does not check whether the table exists.

@@ -1,9 +1,10 @@
 /**
- * Checks and runs the query of a materialized view. `viewColumns` checks it against its source and
- * throws InvalidInput for a query that reads row ids or offsets, because these change. `viewRows`
- * computes the rows of the query in the order of the source, from all rows of the source or without
- * its first `after` rows. It reads them from the disk, verifies them, and makes every column
- * nullable.
+ * Checks and runs the query of a materialized view. `viewColumns` checks it against its source. It
+ * throws TableColumnNotFound for an unknown column, and InvalidInput for a query without columns,
+ * with two of one name, or that reads row ids or offsets, because these change. `viewRows` computes
+ * the rows of the query in the order of the source, up to a limit, from all rows of the source or
+ * without its first `after` rows. It reads them from the disk, verifies them, and makes every
+ * column nullable.
  */
 import {
   columnsOf,

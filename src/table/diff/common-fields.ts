@@ -2,7 +2,7 @@
  * `commonFieldIds` returns the number below which a field id means the same column in two versions.
  * Branches number new fields independently after they split, so only ids assigned up to the version
  * at which they split are common. Within one branch, all ids are common. If the version of the
- * split is gone, the result is 0.
+ * split, or a branch on the way to it, is gone, the result is 0.
  */
 import { MAIN_BRANCH } from '../../format/index.ts';
 import {

@@ -1,8 +1,10 @@
 /**
  * `diffVersions` compares two versions of a table, of one branch or of two: columns, properties,
  * metadata, fragments and rows. With a key, rows are matched by the key and compared by value, both
- * through hashes, and the result has the first rows of each kind as examples. Without a key, a row
- * is identified by the file that it was written to and its place there, and no column is read.
+ * through hashes, and the result has the first rows of each kind as examples. A key column that
+ * only one version has, or that cannot be compared, throws InvalidInput; one that neither has
+ * throws TableColumnNotFound. Without a key, a row is identified by the file that it was written to
+ * and its place there, and no column is read.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
@@ -79,7 +81,8 @@ export interface VersionsDiff {
 const MOST_CELLS = 100_000;
 
 /**
- * @throws TableColumnNotFound, InvalidInput for a key that only one version has
+ * @throws TableColumnNotFound for a key that neither version has, InvalidInput for one that only one
+ * has, whose types do not fit, or where the rows take more than the memory of a request
  */
 export async function diffVersions(
   engine: Engine,

@@ -3,6 +3,7 @@
  * which differ in deleted rows or overlays. From this `rowDifferences` counts the rows that are
  * unchanged, changed, added and removed. A row is identified by the file that it was written to and
  * its place there, so a row that was moved counts as removed and added. No column is read.
+ * `hasSameValues` tells whether a fragment has no column rewritten in between.
  */
 import { type FragmentEntry, liveRows } from '../../format/index.ts';
 import { deletedRows } from '../fragments/index.ts';

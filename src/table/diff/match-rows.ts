@@ -1,7 +1,8 @@
 /**
  * `matchRows` compares the rows that two versions do not share, by 64-bit hashes. It first finds
  * rows that are equal in all compared columns. Among the rest it then finds rows with the same key.
- * So a row that was only moved is no difference. The hashes count as memory of the request.
+ * So a row that was only moved is no difference. The hashes count as memory of the request; too
+ * many throw InvalidInput. `columnHashes` computes the hashes of one column.
  */
 import type { Data } from '../../arrow/index.ts';
 import { hashValues, joinHashes, loadColumn, type ValueHashes } from '../../sql/index.ts';

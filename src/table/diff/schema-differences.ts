@@ -3,6 +3,7 @@
  * which were added and dropped, and which differ in name, type, nullability or metadata. Fields of
  * structs and lists are compared like columns, and named by their path. Ids that two branches do
  * not have in common (common-fields.ts) mean the same field only if the names are equal too.
+ * `pairFields` lists the fields that are in both versions, and `columnSummary` describes one.
  */
 import { DataType, describeType, type Field } from '../../arrow/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `adapterOf` returns the function that converts a stored column to the type of a version's schema,
- * or null if none is needed. Members of structs are matched by field id (by name in files without
- * ids), and missing members are filled with nulls. Narrower types are widened (widen.ts). A type
- * whose values do not fit throws Unsupported.
+ * or null if none is needed; `adapterBetween` does so for two fields. Members of structs are
+ * matched by field id (by name in files without ids), and missing members are filled with nulls.
+ * Narrower types are widened (widen.ts). A type whose values do not fit throws Unsupported.
+ * `storedTree` joins the fields of a file with their ids.
  */
 
 import {

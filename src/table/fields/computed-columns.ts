@@ -1,9 +1,10 @@
 /**
- * Handles columns whose values are computed from an SQL expression. The expression is in the
- * metadata of the field, under the keys that LanceDB uses. Each value is null or the result of the
- * expression for its row. When a column changes, `staleColumns` lists the computed columns that
- * read it; callers set their values to null. Other functions throw InvalidInput for changes that
- * would break this rule, for example `refuseDrop`.
+ * Handles columns whose values are computed from an SQL expression, which is in the metadata of the
+ * field under the keys that LanceDB uses. `computedColumns` lists them. Each value is null or the
+ * result of the expression for its row. When a column changes, `staleColumns` lists the computed
+ * columns that read it; callers set their values to null. The functions `refuse...` throw
+ * InvalidInput for changes that would break this rule. `computedMetadata` makes the metadata of
+ * such a column, `keptMetadata` selects it from other metadata, and `plainMetadata` leaves it out.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { IdentifiedField } from './field-ids.ts';

@@ -2,7 +2,9 @@
  * `assignFieldIds` gives stable ids to the fields of a new schema. A field takes over the id of a
  * known one of the same name and type, as in an overwrite. Two columns of one name throw
  * TableSchemaValidation. `fieldTree` joins the fields of a schema with the ids that a manifest
- * lists, depth first, into a tree. `listFieldIds` lists the ids of a tree in that order.
+ * lists, depth first, into a tree, and throws Corrupt if these are too many or too few.
+ * `listFieldIds` lists the ids of a tree in that order. The values of dictionaries have no ids
+ * (`identifiedChildren`).
  */
 import { DataType, type Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

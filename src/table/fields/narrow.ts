@@ -1,9 +1,9 @@
 /**
  * `Narrowing` converts columns to a type that may not hold all of their values, such as int64 to
  * int32, also inside structs and lists. A value that does not fit throws `Misfit`, which has the
- * row and the value. Floats are rounded to the shorter type; only those beyond its range do not
- * fit. `canNarrow` tells whether columns of one type can be converted to another at all. widen.ts
- * converts columns to types that hold all values.
+ * row and the value; `misfitError` makes an InvalidInput of it. Floats are rounded to the shorter
+ * type; only those beyond its range do not fit. `canNarrow` tells whether columns of one type can
+ * be converted to another at all. widen.ts converts columns to types that hold all values.
  */
 import {
   type Data,

@@ -1,8 +1,9 @@
 /**
  * `canWiden` tells whether columns of one type can become columns of another without losing a
  * value. `wideningOf` returns the function that converts a column that is not nested, or undefined
- * if a value might not fit. `widenList` changes the kind of a list. adapt.ts converts structs and
- * the items of lists.
+ * if a value might not fit. `widenList` puts a list over another child and changes its kind, where
+ * `listsFit` allows that; `withChildren` does so for any nested column. adapt.ts converts structs
+ * and the items of lists.
  */
 import {
   type Data,
