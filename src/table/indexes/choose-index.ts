@@ -3,7 +3,9 @@
  * are a small enough share of all rows and the table is not small. The result holds candidate rows,
  * deleted ones among them, of the fragments that the indexes cover; the caller scans the other
  * fragments. For AND it takes the index that names the fewest rows, and others that name about as
- * few. For OR it takes an index for each part, or none.
+ * few. For OR it takes an index for each part, or none. `rowsWithValues` does the same for given
+ * values of a column. `indexesOf` lists the indexes of a column, and `indexFor` chooses the one
+ * that answers a test of it.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import {

@@ -1,9 +1,11 @@
 /**
  * `coverageOf` finds which fragments of a version an index covers. A segment covers the fragments
  * of its runs that still exist and whose column is in the file that it was built from. It covers
- * none if the column is gone, if its files cannot be read, or, in an index that has the values
- * themselves, if the column has another type by now. A scan reads the fragments that are not
- * covered.
+ * none if the column is gone, if its files cannot be read, if this release does not know the type
+ * of the index, or, in an index that has the values themselves, if the column has another type by
+ * now. A scan reads the fragments that are not covered. `readingIndexes` runs work that reads
+ * indexes, and again without a segment that turns out damaged. `indexedField` finds the column of
+ * an index.
  */
 import { type DataType, DataType as Types, typesEqual } from '../../arrow/index.ts';
 import {

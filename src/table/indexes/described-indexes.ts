@@ -1,6 +1,7 @@
 /**
  * `describedIndexes` lists the indexes of a version with their column, parameters and size. It also
- * tells how many live rows each index covers, and how many it leaves to a scan.
+ * tells how many live rows each index covers, and how many it leaves to a scan. The column of an
+ * index whose column was dropped is empty, and damaged segments cover no rows.
  */
 import type { JsonObject } from '../../json.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';

@@ -44,7 +44,7 @@ const CHECKED_PART = 8;
 /** Candidates of a round that checks them, at least. */
 const LEAST = 64;
 
-/** @throws Corrupt */
+/** No rows and a note where the index is not used. @throws Corrupt */
 export async function firstRows(
   engine: Engine,
   snapshot: Snapshot,

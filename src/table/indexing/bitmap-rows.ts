@@ -3,7 +3,7 @@
  * distinct value of the column, or of the items of its lists. A row has the value, the number of
  * table rows with it, and their positions. The values are in order, with nulls last. Null items of
  * lists are left out. The column is read once; its distinct values and the positions are held in
- * memory.
+ * memory, and only the positions count for the request.
  */
 import {
   Binary,

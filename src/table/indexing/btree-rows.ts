@@ -1,7 +1,8 @@
 /**
  * `btreeRows` computes the rows of a BTREE segment: the values of a column in order, nulls last,
  * each with the position of its row. They come from a query that orders the rows in memory. Rows of
- * equal values keep their order.
+ * equal values keep their order. `withoutDictionary` replaces the codes of a dictionary column by
+ * the values.
  */
 import {
   columnsOf,

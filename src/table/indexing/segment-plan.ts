@@ -2,7 +2,8 @@
  * Chooses the fragments that a segment is built from. `fragmentGroups` cuts the fragments of a
  * version into groups of neighbours of at most `segmentRows` rows; a larger fragment is a group of
  * its own. `partOf` returns a snapshot of a group in which deleted rows count as live, so that
- * positions stay right when other rows are deleted later.
+ * positions stay right when other rows are deleted later. `runsOf` makes the runs of a group, and
+ * `startsOf` tells at which position each begins.
  */
 import {
   type FragmentEntry,
