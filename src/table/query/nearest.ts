@@ -3,7 +3,7 @@
  * vector in each row. It returns their row ids and distances. If an index is used, it measures only
  * the rows that the index chooses and, unless a fast search leaves them out, the rows that the
  * index does not cover; so it may miss near rows. If memory holds a sketch of a batch, rows that
- * the sketch rules out are not read.
+ * the sketch rules out are not read. `joinedMatches` turns the positions of matches into row ids.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { HeldMemory } from '../../request-memory.ts';

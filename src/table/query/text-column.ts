@@ -1,7 +1,9 @@
 /**
- * Finds the columns that a full-text search reads: those of utf8, large_utf8 and lists of these.
- * `textColumns` lists the top-level ones; `textColumn` resolves one by its path, which may lead
- * into structs. `TextReader` gives the bytes of the texts of each row of one record batch.
+ * Finds the columns that a full-text search reads: those of utf8, large_utf8 and lists of these
+ * (`isSearchable`). `textColumns` lists the top-level ones; `textColumn` resolves one by its path,
+ * which may lead into structs, and throws TableColumnNotFound, or InvalidInput for a column of
+ * another type. `checkSearchable` throws InvalidInput for a type that no full-text index can be of.
+ * `TextReader` gives the bytes of the texts of each row of one record batch.
  */
 import { type Data, DataType, describeType, getBit, type Offsets } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
  * `readBlobs` reads the bytes of blobs, or a range of each, for given row ids. The blobs come in
  * the order of the ids, with repeats. The column `_size` has the whole length of each blob. Every
- * id is checked before anything is answered, and one without a row throws InvalidInput. A blob that
- * is stored elsewhere, at an address, throws Unsupported when it is reached.
+ * id is checked before anything is answered; one without a row throws InvalidInput, and so does a
+ * column without blobs. A blob that is stored elsewhere, at an address, throws Unsupported when it
+ * is reached.
  */
 import {
   blobElsewhere,

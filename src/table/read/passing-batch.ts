@@ -1,15 +1,16 @@
 /**
  * Reserves memory of the server for a batch that a read passes on. `batchNow` returns undefined if
- * the memory is not free now; `batchInLine` waits for it. The caller releases the memory when the
- * batch has been used. Batches below 64 KiB are not counted, and neither are reads without a
- * server.
+ * the memory is not free now; `batchInLine` waits for it, and rejects with ServiceUnavailable after
+ * too long. The caller releases the memory when the batch has been used. A batch below 64 KiB is
+ * counted only if it grows beyond that, and reads without a server are never counted. `placeBytes`
+ * tells how many stored bytes a plan reads of a batch.
  */
 import type { ServerMemory } from '../../request-memory.ts';
 import { fieldBytes } from '../fragments/index.ts';
 import { type BatchPlace, neededFields } from './batch-rows.ts';
 import type { ScanPlan } from './scan-plan.ts';
 
-/** Smaller batches are not worth their count. */
+/** Smaller batches are not worth their count, unless they grow beyond it. */
 const COUNTED_BYTES = 65_536;
 /** A batch as it was read, and as it is handed out. */
 const COPIES = 2;

@@ -2,7 +2,7 @@
  * `prepareReads` warms up a table when it is opened: it reads the footer of the first fragment,
  * unless it is long, so that the first read finds it cached. This is wasted on tables that are
  * opened only for their schemas. So once two tables were prepared and none was read since
- * (`noteRead`), it prepares only one of 64. Errors are ignored.
+ * (`noteRead`), it prepares only one of 64. It looks at each version once. Errors are ignored.
  */
 
 import { LONG_FOOTER_BYTES } from '../../format/index.ts';

@@ -1,8 +1,9 @@
 /**
- * Decides from statistics whether none, some or all rows of a fragment or batch match a predicate.
- * With none or all, a read can do without the values. Statistics cover all rows, deleted ones too,
- * and may be unknown; those of fields in structs always are. A column that the fragment lacks is
- * null in all its rows.
+ * Decides from statistics whether none, some or all rows of a fragment (`pruneFragment`) or batch
+ * (`pruneBatch`) match a predicate. With none or all, a read can do without the values.
+ * `fragmentStatistics` and `batchStatistics` return the statistics of a column. They cover all
+ * rows, deleted ones too, and may be unknown; those of fields in structs always are. A column that
+ * the fragment lacks is null in all its rows.
  */
 
 import { typesEqual } from '../../arrow/index.ts';

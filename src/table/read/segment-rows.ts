@@ -1,9 +1,9 @@
 /**
- * Makes masks of the rows of an index segment, with one byte for each row. `liveRows` marks the
- * rows that are not deleted, and returns undefined if all rows are live. `markMatching` marks those
- * that match the predicate of a plan. Rows of fragments that the segment does not cover in this
- * version are never marked. Masks of live rows are cached and shared, so callers must not change
- * them.
+ * Makes masks of the rows of an index segment, with one byte for each row. `emptyMask` marks none.
+ * `liveRows` marks the rows that are not deleted, and returns undefined if all rows are live.
+ * `markMatching` marks those that match the predicate of a plan, and counts them. Rows of fragments
+ * that the segment does not cover in this version are never marked. Masks of live rows are cached
+ * and shared, so callers must not change them.
  */
 
 import { deletedRows } from '../fragments/index.ts';
