@@ -1,6 +1,6 @@
 /**
  * `CodedValues` numbers the distinct values of a column, one batch after another, in order of first
- * appearance, and keeps one copy of each. Values that are equal in SQL share a number (their code).
+ * appearance, and holds each in memory. Values that are equal in SQL share a number (their code).
  * All NaN share one, and so do all nulls. `inOrder` returns the values in SQL's order, nulls last,
  * with their codes. `CodedPositions` collects the positions of each code.
  */

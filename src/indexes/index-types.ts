@@ -1,8 +1,8 @@
 /**
  * Defines the types of indexes that this release builds. `indexTypeOf` parses their names, with or
- * without separators and in any case, such as `LABEL_LIST` and `LabelList`. All IVF types of
- * LanceDB, such as `IVF_PQ`, stand for one type, `IVF_SQ`. A type that only other engines have
- * throws Unsupported with advice; an unknown name throws InvalidInput.
+ * without separators and in any case, such as `LABEL_LIST` and `LabelList`. `INVERTED` stands for
+ * `FTS`, and all IVF types of LanceDB, such as `IVF_PQ`, stand for one type, `IVF_SQ`. A type that
+ * only other engines have throws Unsupported with advice; an unknown name throws InvalidInput.
  */
 import { DirspaceError } from '../errors.ts';
 
@@ -68,7 +68,7 @@ export function indexTypeOf(name: string): IndexType {
     instead === undefined ? 'InvalidInput' : 'Unsupported',
     instead === undefined
       ? `There is no type of index ${JSON.stringify(name.slice(0, 80))}; this release builds ${built}.`
-      : `This release builds no index of type ${name}; it builds ${built}. ${instead}`,
+      : `This release builds no index of type ${name.slice(0, 80)}; it builds ${built}. ${instead}`,
     { details: { index_type: name.slice(0, 80) } },
   );
 }

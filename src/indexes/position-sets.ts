@@ -1,8 +1,9 @@
 /**
- * Encodes an ascending list of positions as bytes, and decodes it. The segments of BITMAP indexes
- * store such a list for each value, and those of LABEL_LIST indexes for each item. Positions with
- * the same upper 16 bits are stored together, as a list, a bitmap or runs, whichever is shortest.
- * `decodePositions` throws Corrupt for bytes with wrong lengths or a wrong order.
+ * `encodePositions` encodes an ascending list of positions as bytes, and `decodePositions` decodes
+ * it. The segments of BITMAP indexes store such a list for each value, and those of LABEL_LIST
+ * indexes for each item. Positions with the same upper 16 bits are stored together, as a list, a
+ * bitmap or runs, whichever is shortest. `decodePositions` throws Corrupt for bytes with wrong
+ * lengths or a wrong order, or with another number of positions than given.
  */
 import { corrupt } from '../json.ts';
 

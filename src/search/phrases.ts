@@ -2,7 +2,8 @@
  * Tells whether the words of a phrase follow each other in a document, by the positions of each
  * word (`hasPhrase`, in steps). Up to `slop` more positions may lie between two words than in the
  * phrase. `sealPositions` prepares the positions of a term for an index. `PositionReader` decodes
- * them, and throws BadPostings for damaged bytes.
+ * them, and throws BadPostings for damaged bytes. `PhraseOrder` reads the positions of all words of
+ * a phrase, and tells the same of a document.
  */
 import { BLOCK, type BlockReader, bad, NumberReader } from './postings.ts';
 import type { PlannedPhrase } from './search-plan.ts';

@@ -3,7 +3,7 @@
  * contain it and, if wanted, the positions. It reads documents one after the other, long ones in
  * steps, and holds encoded postings in memory. `order` lists the terms in byte order. A document
  * with too many tokens (16,777,216 if nothing else is given) throws InvalidInput. Callers bound the
- * memory by `heldBytes`.
+ * memory by `heldBytes`; postings of more than 4 GiB throw ResourceExhausted.
  */
 import { DirspaceError } from '../errors.ts';
 import { ByteStreams } from './byte-streams.ts';

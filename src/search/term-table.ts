@@ -2,7 +2,7 @@
  * `TermTable` numbers distinct terms (byte strings) from 0 on, in the order of their first
  * appearance. One array holds the bytes of all terms, so that a million terms take only a few
  * objects. `intern` takes the hash of a term, which `hashOf` computes. The hash differs in each
- * process, so that nobody can choose terms that collide.
+ * process, so that nobody can choose terms that collide. `longer` copies an array to a longer one.
  */
 import { systemEnv } from '../env.ts';
 

@@ -2,7 +2,8 @@
  * Defines the tree of a full-text query (`TextQuery`). `textQuery` builds it from the forms that
  * the protocol accepts, with the defaults filled in. A plain text in double quotes is a phrase; any
  * other plain text is a match of its words without fuzziness. A query that is contradictory, out of
- * bounds or too large throws InvalidInput. `describeTextQuery` formats a tree for plans.
+ * bounds or too large throws InvalidInput. `leavesOf` lists the parts that look words up, and
+ * `describeTextQuery` formats a tree for plans.
  */
 import { DirspaceError } from '../errors.ts';
 import type {
@@ -62,7 +63,7 @@ export interface BoostNode {
 /** The best of several matches. */
 export interface BestNode {
   readonly kind: 'best';
-  readonly matches: readonly (MatchNode | PhraseNode)[];
+  readonly matches: readonly MatchNode[];
 }
 
 /**

@@ -1,7 +1,8 @@
 /**
- * Defines the metrics of vector search (l2, cosine, dot, hamming) and the element types of vectors,
- * and checks that a request's metric, element type, dimension, values and number of rows go
- * together (InvalidInput). A Uint16Array is taken for half floats.
+ * Defines the metrics of vector search (l2, cosine, dot, hamming) and the element types of vectors.
+ * `checkMetric`, `checkValues` and `checkWanted` throw InvalidInput for a metric, element type,
+ * dimension, values or number of rows that do not go together or are out of bounds; vectors have at
+ * most 262,144 elements. A Uint16Array is taken for half floats.
  */
 import { DirspaceError } from '../errors.ts';
 

@@ -1,9 +1,9 @@
 /**
  * `prepareQuery` converts a caller's query vector to the elements that the kernels compare, rounded
- * to the column's precision. A wrong length throws InvalidInput, and so does an element that is not
- * a whole number from 0 to 255 for uint8. For cosine it also computes the sum of squares, after
- * scaling a query of floats so that its largest element is near 1. `zeros` returns a query of
- * zeros.
+ * to the column's precision. A wrong length throws InvalidInput (`wrongLength`), and so does an
+ * element that is not a whole number from 0 to 255 for uint8. For cosine it also computes the sum
+ * of squares, after scaling a query of floats so that its largest element is near 1. `zeros`
+ * returns a query of zeros.
  */
 
 import { nearestHalf } from '../values/index.ts';

@@ -2,7 +2,7 @@
  * `Residents` keeps vectors in the memory of the WebAssembly kernels once they are searched again,
  * because copying rows there takes twice as long as measuring them. It finds vectors by their
  * buffer, so callers must pass buffers that do not change. The memory (`ResidentRoom`) is at most
- * 128 MiB, and all vectors in it are evicted together.
+ * 128 MiB, and all vectors in it are evicted together. `reserve` grows a memory.
  */
 import type { VectorValues } from './elements.ts';
 

@@ -2,7 +2,9 @@
  * `createSearch` finds the k vectors nearest to each query, exactly, in batches that the caller
  * adds. It works in steps. Null rows and rows at distance NaN do not match. A sketch of a batch can
  * be made while it is added (`addSketched`); a later search can rule out rows by it without
- * measuring them (`sift`). `kernelsFor` chooses the kernels of the runtime. table/query/nearest.ts
+ * measuring them (`sift`). Options or batches that do not fit each other throw InvalidInput.
+ * `kernelsFor` chooses the kernels of the runtime, and `openPartitions` opens those of vector
+ * indexes, which a runtime without WebAssembly SIMD lacks (`hasPartitions`). table/query/nearest.ts
  * supplies batches from tables.
  */
 
