@@ -20,6 +20,8 @@ import {
 import { corrupt } from '../../json.ts';
 import type { Awaitable } from '../../store/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
+import { batchOf } from './btree-segment.ts';
+import { rowsIn } from './joined-runs.ts';
 import { OpenSegment } from './segment.ts';
 
 const [PARTITIONS_FILE, BLOCKS_FILE] = [0, 1];
@@ -67,7 +69,7 @@ export class IvfSegment {
     this.#length = length;
     this.partitions = list;
     this.centroids = centroids;
-    this.rows = rowsOf(segment);
+    this.rows = rowsIn(segment.runs);
     this.#blocks = blocks;
   }
 
@@ -152,7 +154,7 @@ export class IvfSegment {
       [BLOCKS, blockBytes(this.#length)],
       [KNOWN, BLOCK_ROWS * rowBytes(this.#length)],
     ] as const;
-    for (let batch = this.#batchOf(first); batch < batches; batch++) {
+    for (let batch = batchOf(starts, first); batch < batches; batch++) {
       const start = starts[batch] as number;
       if (start >= end) break;
       const from = Math.max(first, start);
@@ -170,21 +172,7 @@ export class IvfSegment {
       }
     }
   }
-
-  #batchOf(block: number): number {
-    const { starts } = this.#blocks;
-    let low = 0;
-    let high = this.#blocks.batches - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if ((starts[middle] as number) <= block) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  }
 }
-
-const rowsOf = ({ runs }: IndexSegment): number => runs.reduce((sum, { rows }) => sum + rows, 0);
 
 async function readPartitions(
   engine: Engine,
@@ -234,8 +222,9 @@ async function readPartitions(
         total += count;
       }
     }
-    if (total > rowsOf(segment)) {
-      throw corrupt(open.name, `it has ${total} rows, and covers ${rowsOf(segment)}`);
+    const covered = rowsIn(segment.runs);
+    if (total > covered) {
+      throw corrupt(open.name, `it has ${total} rows, and covers ${covered}`);
     }
     return { list, centroids };
   } finally {

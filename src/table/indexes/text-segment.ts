@@ -18,6 +18,7 @@ import {
   type TermCells,
 } from '../../search/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
+import { rowsIn } from './joined-runs.ts';
 import { OpenSegment } from './segment.ts';
 
 const [TERM, DOCUMENTS, POSTINGS] = [0, 1, 2];
@@ -52,7 +53,7 @@ export class TextSegment {
     this.#engine = engine;
     this.#snapshot = snapshot;
     this.segment = segment;
-    this.rows = segment.runs.reduce((sum, { rows }) => sum + rows, 0);
+    this.rows = rowsIn(segment.runs);
     this.#terms = terms;
   }
 

@@ -8,6 +8,7 @@ import { liveRows } from '../../format/index.ts';
 import { describeTextQuery, type TextQuery } from '../../search/index.ts';
 import type { ScanCounters } from '../fragments/index.ts';
 import { namesRowsOf, pruneFragment, type ScanPlan } from '../read/index.ts';
+import { projectionOf } from './found-columns.ts';
 import type { OrderKey } from './order.ts';
 
 /** The steps that a query takes besides scanning. */
@@ -42,11 +43,7 @@ export async function explainPlan(
   const { snapshot, predicate, projection } = plan;
   const filter = predicate === undefined ? [] : [`Filter: ${predicate.toSql()}`];
   const prefilter = nearest?.prefilter ?? texts?.prefilter ?? true;
-  const names =
-    projection ??
-    plan.columns.map((column) =>
-      column.kind === 'value' ? `${column.expression.toSql()} AS ${column.name}` : column.name,
-    );
+  const names = projection ?? projectionOf(plan.columns);
   const lines = [`Projection: ${names.join(', ')}`];
   if (plan.limit !== Number.MAX_SAFE_INTEGER || plan.offset > 0) {
     const limit = plan.limit === Number.MAX_SAFE_INTEGER ? 'all' : plan.limit;

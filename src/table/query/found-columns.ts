@@ -89,11 +89,15 @@ function plainAnswer({ columns, schema }: ScanPlan): Pick<FoundPlan, 'answer' | 
       at,
       isRowId: kind === 'row id',
     })),
-    projection: columns.map((column) =>
-      column.kind === 'value' ? `${column.expression.toSql()} AS ${column.name}` : column.name,
-    ),
+    projection: projectionOf(columns),
   };
 }
+
+/** Columns in words, for plans. */
+export const projectionOf = (columns: ScanPlan['columns']): string[] =>
+  columns.map((column) =>
+    column.kind === 'value' ? `${column.expression.toSql()} AS ${column.name}` : column.name,
+  );
 
 /**
  * A filter of the rows that a search found.

@@ -18,7 +18,13 @@ import {
   type TextStatistics,
   type TopRows,
 } from '../../search/index.ts';
-import { type CoveredSegment, placedRuns, type TermPlace, TextSegment } from '../indexes/index.ts';
+import {
+  type CoveredSegment,
+  placedRuns,
+  rowsIn,
+  type TermPlace,
+  TextSegment,
+} from '../indexes/index.ts';
 import {
   emptyMask,
   liveRows,
@@ -113,7 +119,7 @@ export class IndexedTexts {
         parts.push({
           covered: own,
           segments: opened,
-          rows: own[0]?.segment.runs.reduce((sum, run) => sum + run.rows, 0) ?? 0,
+          rows: rowsIn(own[0]?.segment.runs ?? []),
           live: undefined,
           wanted: undefined,
           lengths: [],

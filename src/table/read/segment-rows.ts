@@ -7,7 +7,7 @@
  */
 
 import { deletedRows } from '../fragments/index.ts';
-import { type CoveredSegment, placedRuns } from '../indexes/index.ts';
+import { type CoveredSegment, placedRuns, rowsIn } from '../indexes/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { andThen } from '../work/index.ts';
 import { matchingRows } from './batch-rows.ts';
@@ -16,7 +16,7 @@ import type { ScanPlan } from './scan-plan.ts';
 
 /** A mask of the rows of a segment in which none is marked. */
 export const emptyMask = ({ segment }: CoveredSegment): Uint8Array =>
-  new Uint8Array(segment.runs.reduce((sum, { rows }) => sum + rows, 0));
+  new Uint8Array(rowsIn(segment.runs));
 
 const keys = new WeakMap<CoveredSegment, string>();
 let keyed = 0;

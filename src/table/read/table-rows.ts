@@ -2,6 +2,7 @@
  * `TableRows` numbers all rows of a version, deleted ones too, in the order of its fragments, and
  * converts such numbers to row ids.
  */
+import { firstAbove } from '../../binary-search.ts';
 import type { Snapshot } from '../versions/index.ts';
 import type { Turn } from '../work/index.ts';
 
@@ -67,14 +68,8 @@ export class TableRows {
   }
 
   #idOf(row: number): bigint {
-    let low = 0;
-    let high = this.#firsts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if ((this.#firsts[middle] as number) <= row) low = middle;
-      else high = middle - 1;
-    }
-    const offset = row - (this.#firsts[low] as number);
-    return (BigInt(this.#fragments[low] as number) << 32n) | BigInt(offset);
+    const at = firstAbove(this.#firsts, row) - 1;
+    const offset = row - (this.#firsts[at] as number);
+    return (BigInt(this.#fragments[at] as number) << 32n) | BigInt(offset);
   }
 }
