@@ -39,6 +39,7 @@ const REFUSED: readonly (readonly [sql: string, position: number | undefined, sa
   ['i32 = $1', 7, /Parameters are not supported/],
   ['i32 = ?', 7, /Parameters/],
   ['i32, id', 1, /A row of several values/],
+  ['(i32, id) = 5', 13, /A row of 2 values is compared with a row, as in/],
   ['i32 = (SELECT 1)', 7, /A subquery is not supported/],
   ['EXISTS (SELECT 1)', 1, /subquery/],
   ['count(*) > 1', 1, /aggregate count/],

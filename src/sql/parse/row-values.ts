@@ -100,6 +100,9 @@ function values(parser: Parser, open: number, first?: Expression): Expression[] 
 /** A row of as many values. */
 function otherRow(parser: Parser, row: readonly Expression[]): Expression[] {
   const open = parser.tokens.start;
+  if (!parser.isMark('(')) {
+    refuse(open, `A row of ${row.length} values is compared with a row, as in (a, b) = (1, 2)`);
+  }
   parser.take('(');
   parser.refuseQuery(open);
   const other = values(parser, open);
