@@ -234,6 +234,7 @@ export const CORPUS: readonly string[] = [
   'x overlaps y',
   '(a,b) overlaps (c,d)',
   "a ->> 'b'",
+  "a -> 'b' ->> -1 = c || 'd' and e->-1->>'x' is null",
   'cast(x as interval day)',
   'cast(x as national char varying(3))',
   'a[1:2]',

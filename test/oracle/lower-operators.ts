@@ -102,6 +102,8 @@ const CALLS: ReadonlyMap<string, string> = new Map([
   ['#', 'xor'],
   ['<<', '<<'],
   ['>>', '>>'],
+  ['->', '->'],
+  ['->>', '->>'],
 ]);
 
 function plainOperator(

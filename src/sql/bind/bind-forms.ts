@@ -2,8 +2,8 @@
  * `SPECIAL` maps names of functions to the code that binds their calls, for functions without a
  * fixed signature: either their types depend on each other, or an argument must be a constant.
  * Examples are coalesce, nullif, greatest, concat and arrow_cast. Some of this code is in
- * bind-fields.ts, bind-times.ts, bind-buckets.ts, bind-formats.ts, bind-lists.ts and
- * bind-summaries.ts. Arguments that do not fit throw InvalidInput.
+ * bind-fields.ts, bind-times.ts, bind-buckets.ts, bind-formats.ts, bind-json.ts,
+ * bind-lists.ts and bind-summaries.ts. Arguments that do not fit throw InvalidInput.
  */
 
 import { plainType } from '../../arrow/index.ts';
@@ -40,6 +40,7 @@ import { bindDateBin, bindTimeBucket } from './bind-buckets.ts';
 import { bindCompare } from './bind-compare.ts';
 import { FIELDS_OF_TIMES } from './bind-fields.ts';
 import { bindRead, bindTypeOf, bindWritten } from './bind-formats.ts';
+import { JSON_CALLS } from './bind-json.ts';
 import {
   bindArrayHas,
   bindArrayPosition,
@@ -69,6 +70,7 @@ export const SPECIAL: Readonly<
   pi: bindPi,
   '||': bindJoin,
   ...SUMMARIES_OF_LISTS,
+  ...JSON_CALLS,
   array_has: bindArrayHas,
   array_position: bindArrayPosition,
   list_sort: bindOrdered('list_sort'),

@@ -28,6 +28,7 @@ export {
   registeredNames,
   type UserFunction,
 } from './registered.ts';
+export { strictInSteps } from './rows.ts';
 export { STRING_FUNCTIONS } from './strings.ts';
 export { TEXT_PART_FUNCTIONS, textSlice } from './text-parts.ts';
 export { type BucketWidth, bucketStart } from './time-buckets.ts';

@@ -36,31 +36,15 @@ const COLLATE = 12;
 const SIGN = 13;
 const CAST = 14;
 
+const operators = (level: number, names: string): [string, number][] =>
+  names.split(' ').map((name) => [name, level]);
+
 const OPERATOR_LEVELS: ReadonlyMap<string, number> = new Map([
-  ['=', COMPARE],
-  ['<>', COMPARE],
-  ['<', COMPARE],
-  ['<=', COMPARE],
-  ['>', COMPARE],
-  ['>=', COMPARE],
-  ['||', OTHER],
-  ['~', OTHER],
-  ['~*', OTHER],
-  ['!~', OTHER],
-  ['!~*', OTHER],
-  ['+', ADD],
-  ['-', ADD],
-  ['*', MULTIPLY],
-  ['/', MULTIPLY],
-  ['%', MULTIPLY],
-  ['//', MULTIPLY],
-  ['^', POWER],
-  ['**', POWER],
-  ['&', OTHER],
-  ['|', OTHER],
-  ['#', OTHER],
-  ['<<', OTHER],
-  ['>>', OTHER],
+  ...operators(COMPARE, '= <> < <= > >='),
+  ...operators(OTHER, '|| ~ ~* !~ !~* & | # << >> -> ->>'),
+  ...operators(ADD, '+ -'),
+  ...operators(MULTIPLY, '* / % //'),
+  ...operators(POWER, '^ **'),
   ['=>', 0],
 ]);
 

@@ -226,6 +226,8 @@ const OPERATOR_CALLS: ReadonlyMap<string, string> = new Map([
   ['#', 'xor'],
   ['<<', '<<'],
   ['>>', '>>'],
+  ['->', '->'],
+  ['->>', '->>'],
 ]);
 
 /** The call that an operator stands for; undefined for those of the tree itself. */
