@@ -1,7 +1,10 @@
 /** docs/functions.md lists the functions that there are, with their arguments and results. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { Schema, Vector } from '../../src/arrow/apache.ts';
+import { recordBatch } from '../../src/arrow/arrow-data.ts';
 import { ALIASES, FUNCTION_NAMES, SIGNATURES } from '../../src/sql/bind/bind-call.ts';
+import { compileExpression } from '../../src/sql/expression.ts';
 import { typeText } from '../../src/sql/typed/index.ts';
 
 const page = readFileSync(new URL('../../docs/functions.md', import.meta.url), 'utf8');
@@ -48,4 +51,36 @@ it('with all names, and no others', () => {
   expect(also.toSorted()).toEqual(aliases.toSorted());
   const all = new Set([...named, ...also.map(([name]) => name)]);
   expect([...all].toSorted()).toEqual([...FUNCTION_NAMES].toSorted());
+});
+
+/** Arguments that are to be constants. */
+const CONSTANTS: Readonly<Record<string, readonly [place: number, text: string]>> = {
+  extract: [0, "'year'"],
+  date_part: [0, "'year'"],
+  date_trunc: [0, "'day'"],
+  date_diff: [0, "'day'"],
+  arrow_cast: [1, "'Int32'"],
+};
+const OF_NULLS: Readonly<Record<string, unknown>> = {
+  concat: '',
+  make_array: [null],
+  typeof: '"NULL"',
+};
+
+it('each of which gives NULL for NULL, or what the page says', async () => {
+  const calls = section.replace(/\[[^[\]]*\]/g, '').matchAll(/`([a-z]\w*)\(([^`)]+)\)`/g);
+  const none = new Schema([]);
+  let count = 0;
+  for (const [, name = '', list = ''] of calls) {
+    const args = list.split(/,| FROM /).filter((arg) => arg.trim() !== '...');
+    const [place, text] = CONSTANTS[name] ?? [];
+    const nulls = args.map((_, at) => (at === place ? text : 'NULL'));
+    const call = `"${name}"(${nulls.join()})`;
+    const compiled = await compileExpression(call, none);
+    const value: unknown = compiled.evaluate(recordBatch(none, [], 1)).get(0);
+    const found = value instanceof Vector ? [...value] : value;
+    expect(found, call).toEqual(OF_NULLS[name] ?? null);
+    count++;
+  }
+  expect(count).toBeGreaterThan(100);
 });

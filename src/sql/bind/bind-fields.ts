@@ -1,9 +1,11 @@
 /**
- * Binds extract, date_trunc, and functions that return one field of a time as a whole number, such
- * as year. The field or unit must be a constant. A field that the type does not have throws
- * InvalidInput with the names of those that it has.
+ * `FIELDS_OF_TIMES` maps extract, date_trunc, and functions such as year to the code that binds
+ * their calls; `bindExtract` binds extract. The field or unit is a constant. extract gives a
+ * float64, year and its like an int64, and date_trunc the type of its argument; NULL in place of a
+ * time gives NULL. A field that the type does not have throws InvalidInput with the names of those
+ * that it has.
  */
-import { plainType } from '../../arrow/index.ts';
+import { plainType, Timestamp, TimeUnit } from '../../arrow/index.ts';
 import {
   CLOCK_FIELDS,
   DATE_FIELDS,
@@ -84,11 +86,15 @@ function timeArgument(name: string, arg: Bound | undefined, at: number | undefin
   return settle(arg);
 }
 
+const isNull = (arg: Bound | undefined): boolean =>
+  arg !== undefined && familyOf(arg.type) === 'null';
+
 export function bindExtract(args: readonly Bound[], at: number | undefined): Bound {
   if (args.length !== 2) refuse(at, `extract takes 2 arguments, not ${args.length}`);
   const [, time] = args;
   if (time !== undefined && familyOf(time.type) === 'duration') return ofDuration(args, time, at);
   const field = unitOf('extract', args[0], DATE_FIELDS, at);
+  if (isNull(args[1])) return literal(FLOAT64, null, at);
   const arg = timeArgument('extract', args[1], at);
   if (familyOf(arg.type) === 'time' && !CLOCK_FIELDS.includes(field)) {
     refuse(at, `A time of day has no ${field}; it has ${CLOCK_FIELDS.join(', ')}`);
@@ -117,6 +123,7 @@ function bindField(name: string, field: string): Binding {
 function bindTruncate(args: readonly Bound[], at: number | undefined): Bound {
   if (args.length !== 2) refuse(at, `date_trunc takes 2 arguments, not ${args.length}`);
   const unit = unitOf('date_trunc', args[0], TRUNCATIONS, at);
+  if (isNull(args[1])) return literal(new Timestamp(TimeUnit.MICROSECOND, null), null, at);
   const arg = timeArgument('date_trunc', args[1], at);
   if (familyOf(arg.type) === 'time') refuse(at, 'date_trunc takes a date or a timestamp');
   const type = plainType(arg.type);

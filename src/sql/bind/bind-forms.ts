@@ -247,6 +247,7 @@ function bindElement(args: readonly Bound[], at: number | undefined): Bound {
 function bindOctetLength(args: readonly Bound[], at: number | undefined): Bound {
   const [arg] = args;
   const family = arg === undefined ? 'other' : familyOf(arg.type);
+  if (args.length === 1 && family === 'null') return literal(INT64, null, at);
   if (args.length !== 1 || arg === undefined || (family !== 'text' && family !== 'bytes')) {
     return refuse(at, 'octet_length takes one text or binary value');
   }
