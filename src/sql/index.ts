@@ -26,7 +26,7 @@ export {
   type RowNumbers,
   type StatisticsLookup,
 } from './expression.ts';
-export { type FunctionSignature, moveInstant, type UserFunction } from './functions/index.ts';
+export { moveInstant, type UserFunction } from './functions/index.ts';
 export {
   dictionaryParts,
   dictionaryRows,
@@ -42,7 +42,6 @@ export {
   formatExpression,
   formatName,
   formatTable,
-  type JoinKind,
   type NamedQuery,
   type OrderItem,
   parseStatement,
@@ -55,7 +54,6 @@ export {
   type SubqueryExpression,
   shorten,
   type TableReference,
-  type TimeTravel,
   type TypeName,
   type WindowSpec,
 } from './parse/index.ts';

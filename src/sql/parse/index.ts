@@ -73,14 +73,11 @@ export { formatExpression, formatName, formatTable } from './format.ts';
 export { KEYWORDS } from './keywords.ts';
 export { checked, placeText, refuse, shorten } from './sql-error.ts';
 export type {
-  JoinKind,
   NamedQuery,
   QueryBody,
   Select,
-  SelectItem,
   Statement,
   TableReference,
-  TimeTravel,
 } from './statement-tree.ts';
 export { END, PLACEHOLDER, Tokens } from './tokens.ts';
 export {
