@@ -1,10 +1,9 @@
 /**
  * `conditionOf` translates a bound condition into tests that an index can answer, each of one
  * column against constants, joined by AND and OR. Ranges of one column that are joined by AND are
- * one test. Any other part becomes `other`. The values of a
- * test have the type of the column, or of its items, and the order of `compareValues`. A test holds
- * for every row for which its part of the condition holds; if it is `exact`, it holds for no other
- * row.
+ * one test. Any other part becomes `other`. The values of a test have the type of the column, or of
+ * its items, and the order of `compareValues`. A test holds for every row for which its part of the
+ * condition holds; if it is `exact`, it holds for no other row.
  */
 import {
   type Bound,

@@ -1,8 +1,8 @@
 /**
- * `argument` checks an argument of a function call against a letter of the function's signature.
- * Each letter stands for the types that are allowed, such as `t` for text; for `f` numbers are also
- * converted to float64. NULL passes unchanged, and any other type throws InvalidInput. `call`
- * builds the bound node of the call.
+ * `argument` checks an argument of a function call against one letter of the function's signature:
+ * `t` is a text, `i` a whole number, `n` a number, `f` a number that is converted to float64, `l` a
+ * list. NULL passes unchanged, and any other type throws InvalidInput. `call` builds the bound node
+ * of a call. `exactOperand` keeps all digits of a number literal that is cast to a decimal.
  */
 import { type DataType, Decimal } from '../../arrow/index.ts';
 import { MAX_PRECISION, refuse } from '../parse/index.ts';

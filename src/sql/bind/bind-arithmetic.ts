@@ -1,10 +1,11 @@
 /**
- * `bindArithmetic` binds `+ - * / %`: it checks the types of the operands and chooses the type of
- * the result. The result of numbers is a 64-bit integer, a decimal or a double. Intervals and
- * durations move dates and timestamps, and whole numbers move dates by days. The difference of two
- * dates is a number of days, and that of timestamps is a duration. A text literal beside a date or
- * timestamp is read as one too, or as an interval. Operands that do not fit throw InvalidInput.
- * evaluate/evaluate-arithmetic.ts and functions/intervals.ts compute the results.
+ * `bindArithmetic` binds `+ - * / %` and chooses the type of the result. Numbers give a 64-bit
+ * integer, a decimal or a double. Intervals and durations move dates and timestamps; a date stays a
+ * date if the step is a constant of months and days alone. Whole numbers move dates by days and
+ * multiply intervals. Dates differ by a number of days, timestamps by a duration. A text literal
+ * beside a date, timestamp or duration is read as one, or as an interval. NULL gives NULL, and
+ * operands that do not fit throw InvalidInput. evaluate/evaluate-arithmetic.ts and
+ * functions/intervals.ts compute the results.
  */
 import {
   DateDay,

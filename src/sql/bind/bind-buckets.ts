@@ -1,9 +1,9 @@
 /**
- * Binds time_bucket and date_bin, which return the start of the bucket that a date or timestamp is
- * in. The width of the buckets, and their origin or offset, are constants. Without an origin,
- * buckets of time_bucket begin on Monday, 3 January 2000, those of months on 1 January 2000, as in
- * DuckDB; those of date_bin begin on 1 January 1970, as in DataFusion. Arguments that do not fit
- * throw InvalidInput.
+ * Binds time_bucket (`bindTimeBucket`) and date_bin (`bindDateBin`), which return the start of the
+ * bucket that a date or timestamp is in. The width of the buckets, and their origin or (of
+ * time_bucket) offset, are constants. Without an origin, buckets of time_bucket begin on Monday, 3
+ * January 2000, those of months on 1 January 2000, as in DuckDB; those of date_bin begin on 1
+ * January 1970, as in DataFusion. NULL gives NULL. Arguments that do not fit throw InvalidInput.
  */
 import {
   type DataType,

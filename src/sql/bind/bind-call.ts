@@ -1,8 +1,10 @@
 /**
- * `bindCall` binds a function call. It finds the function among the built-in ones and then among
- * those that the program registered, checks the number and types of the arguments, and chooses the
- * type of the result. Names may be aliases. A call such as `starts_with` with a constant text
- * becomes LIKE. A name of no function throws InvalidInput.
+ * `bindCall` binds a function call: it finds the function among the built-in ones (`SIGNATURES`,
+ * `ALIASES` and bind-forms.ts) and then among those that the program registered, checks the
+ * arguments, and chooses the type of the result. NULL gives NULL, except for forms such as
+ * coalesce. starts_with and its like become LIKE if they look for a constant text. A name of no
+ * function throws InvalidInput with what to write instead; `checkFunctionName` throws the same for
+ * a name alone. `FUNCTION_NAMES` lists the built-in names, and `isBuiltIn` looks one up.
  */
 import { DataType, Decimal, plainType } from '../../arrow/index.ts';
 import {
@@ -41,7 +43,10 @@ import { SPECIAL } from './bind-forms.ts';
 import { likeNode } from './bind-like.ts';
 import { otherFunction } from './other-functions.ts';
 
-/** One letter an argument: t text, i integer, n number, f float64, l list; ? makes it optional. */
+/**
+ * One letter an argument, as `argument` takes it; ? makes the last one optional. `same` is the type of
+ * the first argument, of integers with 64 bits and of decimals with 38 digits.
+ */
 type Signature = readonly [args: string, result: DataType | 'same'];
 
 export const SIGNATURES: Readonly<Record<string, Signature>> = {

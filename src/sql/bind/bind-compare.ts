@@ -1,10 +1,11 @@
 /**
- * `bindCompare` binds a comparison of two expressions. It throws InvalidInput if their types do
- * not compare, or if a text is no value of the other type. A null constant gives null; others are
- * converted to the column's type. If one lies between two values of that type, the operator is
- * adjusted: `int < 1.5` becomes `int <= 1`, and `int = 1.5` is false unless `int` is null. A
- * constant with a point or an exponent beside a column of floats means the nearest float. Two
- * columns of times are compared in the finer unit, and a decimal with a float as float64.
+ * `bindCompare` binds a comparison of two expressions. It throws InvalidInput if their types do not
+ * compare, or if a text is no value of the other type; lists, structs and intervals compare by =
+ * and <> only. A null constant gives null; others are converted to the column's type. If one lies
+ * between two values of that type, the operator is adjusted: `int < 1.5` becomes `int <= 1`, and
+ * `int = 1.5` is false unless `int` is null. A constant with a point or an exponent beside a column
+ * of floats means the nearest float. Two columns of times are compared in the finer unit, and a
+ * decimal with a float as float64.
  */
 import { DataType, type Decimal, Duration, plainType, TimeUnit } from '../../arrow/index.ts';
 import {

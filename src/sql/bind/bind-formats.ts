@@ -1,7 +1,9 @@
 /**
- * Binds strftime, strptime, try_strptime and typeof, by DuckDB's rules. Formats must be constants
- * and are checked here. typeof becomes a constant, DuckDB's name of the type. Arguments and formats
- * that do not fit throw InvalidInput with their place.
+ * Binds strftime (`bindWritten`), strptime and try_strptime (`bindRead`) and typeof (`bindTypeOf`),
+ * by DuckDB's rules. Formats are constants and are checked here. strptime gives a timestamp of
+ * microseconds, or of nanoseconds if the format has %n, and in UTC if it has %z. typeof becomes a
+ * constant, DuckDB's name of the type. NULL gives NULL. Arguments and formats that do not fit throw
+ * InvalidInput with their place.
  */
 import { DataType, type Decimal, plainType, Timestamp, TimeUnit } from '../../arrow/index.ts';
 import { type TimeFormat, timeFormat } from '../../values/index.ts';

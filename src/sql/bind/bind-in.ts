@@ -1,9 +1,10 @@
 /**
- * Binds `x IN (literals)` as one look-up in a set. `plainConstants` reads simple literals straight
- * from the syntax tree, and `constantsOfIn` takes literals that are already bound. If both return
- * null, bind.ts joins comparisons by OR instead. Literals are converted to x's type, and those that
- * no value of this type equals are dropped. `prepareConstants` reads a long list in steps, so that
- * the event loop is not blocked.
+ * Binds `x IN (literals)` as one look-up in a set. `plainConstants` reads two or more simple
+ * literals straight from the syntax tree, and `constantsOfIn` takes literals that are already
+ * bound. If both return null, bind.ts joins comparisons by OR instead. Literals are converted to
+ * x's type, and those that no value of this type equals are dropped. `constantsOfIn` throws
+ * InvalidInput for those that `=` refuses. `prepareConstants` reads a long list in steps, so that
+ * the event loop is not blocked; `plainConstants` then finds what it read.
  */
 import { type DataType, type Decimal, plainType, Utf8 } from '../../arrow/index.ts';
 import { drained } from '../../steps.ts';

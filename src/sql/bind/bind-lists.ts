@@ -1,8 +1,10 @@
 /**
- * Binds calls that take lists, such as array_has, array_position, array_has_any and array_slice.
- * `bindQuantified` binds `x op ANY (list)` and `x op ALL (list)`, except for list literals, which
- * bind.ts handles. Items of both sides are converted to a common type. Another type in place of a
- * list throws InvalidInput, but array_slice takes texts too.
+ * Binds calls that take lists: array_has, array_position, array_slice (of texts too), list_sort,
+ * list_reverse and list_reverse_sort (`bindOrdered`), and array_has_any and array_has_all
+ * (`bindArrays`). `bindQuantified` binds `x op ANY (list)` and `x op ALL (list)`, except for list
+ * literals, which bind.ts handles. Lists and items are converted to a common type. NULL in place of
+ * a list gives NULL. Another type there, and items without an order where one is needed, throw
+ * InvalidInput.
  */
 
 import { plainType } from '../../arrow/index.ts';

@@ -1,9 +1,9 @@
 /**
- * Binds number literals, negation, casts, list literals and IS DISTINCT FROM. A number literal
- * keeps all its digits until its type is known (`numberLiteral`), and so does what is added,
- * subtracted or multiplied of two (`exactLiteral`). A cast between types that have none throws
- * InvalidInput (`bindCast`), and so do a number out of range and a list literal of more than
- * 100,000 items. `typeForText` chooses the unit of a literal time or timestamp.
+ * Binds number literals (`numberLiteral`), negation, casts (`bindCast`), list literals (`bindList`)
+ * and IS DISTINCT FROM (`bindDistinct`). A number literal keeps all its digits until its type is
+ * known, and so does what is added, subtracted or multiplied of two (`exactLiteral`). `typeForText`
+ * chooses the unit of a literal time or timestamp. A cast between types that have none throws
+ * InvalidInput, and so do a number out of range and a list literal of more than 100,000 items.
  */
 import {
   type DataType,

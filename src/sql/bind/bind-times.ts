@@ -1,7 +1,9 @@
 /**
- * Binds functions that compute or build dates and times: date_diff, last_day, dayname and
- * monthname, make_date and make_timestamp, to_timestamp, and epoch with epoch_ms, epoch_us and
- * epoch_ns. Arguments that do not fit throw InvalidInput with their place.
+ * `TIME_FUNCTIONS` maps functions that compute or build dates and times to the code that binds
+ * their calls: date_diff, last_day, dayname and monthname, make_date and make_timestamp,
+ * to_timestamp, and epoch with epoch_ms, epoch_us and epoch_ns. `dateArgument` checks an argument
+ * that is to be a date or a timestamp; a text literal is read as a timestamp. NULL gives NULL.
+ * Arguments that do not fit throw InvalidInput with their place.
  */
 import {
   type DataType,

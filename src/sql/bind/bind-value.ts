@@ -1,8 +1,9 @@
 /**
  * `bindValue` binds an expression whose values will be written to a column, and converts it to the
- * column's type. A text literal for a column of numbers or times is read as one. It throws
- * InvalidInput if the types do not match. A computed value that cannot be converted without loss is
- * refused only when its row is evaluated.
+ * column's type. A text literal for a column of numbers or times is read as one, items of a list
+ * that is written out too. Types that do not match throw InvalidInput, and so does a literal that
+ * the column's type cannot hold without loss. Of a computed value, the row is refused when it is
+ * evaluated.
  */
 import { type DataType, plainType, type Schema, typesEqual } from '../../arrow/index.ts';
 import { parseExact } from '../../values/index.ts';
@@ -71,8 +72,8 @@ function writtenItems(tree: Expression): readonly Expression[] | undefined {
 }
 
 /**
- * Whether values of one type can be values of the other, lists item by item; whether each value is,
- * is seen when it is cast. Texts written in a list are read as numbers and times, as outside one.
+ * Whether values of one type can be values of the other, of lists item by item. Casting finds out
+ * whether each value fits. Texts written in a list are read as numbers and times, as outside one.
  */
 function goesInto(from: DataType, to: DataType, written: boolean): boolean {
   const [a, b] = [familyOf(from), familyOf(to)];

@@ -1,8 +1,9 @@
 /**
- * Simplifies bound trees without changing their meaning. `fold` computes constants. Other functions
- * merge nested ANDs and ORs, negate conditions, and join `>=` and `<=` into a range. A constant
- * whose computation fails stays in the tree, so that only rows that need its value meet the error.
- * A literal that does not fit its explicit cast throws at once.
+ * Simplifies bound trees without changing their meaning. `fold` computes constants. `flat` merges
+ * nested ANDs or ORs, `negated` negates a condition, and `asRange` joins `>=` and `<=` into one
+ * test. A constant whose computation fails stays in the tree, so that only rows that need its value
+ * meet the error; so does one that takes long, such as a list of more than 1,000 items. A literal
+ * that does not fit its explicit cast throws at once.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { evaluateConstant } from '../evaluate/index.ts';
@@ -69,7 +70,7 @@ function isComputable(bound: Bound): boolean {
   return bound.kind !== 'call' || bound.run.inSteps === undefined || !bound.args.some(isLong);
 }
 
-/** Nodes that a binding made of several, such as a date moved by days, are found out once each. */
+/** Whether a node is constant, found out once for each. */
 const constants = new WeakMap<Bound, boolean>();
 
 function isConstant(bound: Bound): boolean {

@@ -1,10 +1,11 @@
 /**
- * `castNumbers` converts a whole column at once, if doubles hold every value exactly. It converts
- * integers, floats and decimals to integers, integers and floats to float32, decimals to float64,
- * integers and decimals to decimals,
+ * `castNumbers` converts a whole column at once, if doubles hold every value exactly: numbers to
+ * integers, integers and floats to float32, decimals to float64, integers and decimals to decimals,
  * dates, times and durations to integers and back, and dates and timestamps without a time zone
- * into each other. For all other casts and values it returns null, and cast.ts converts value by value
- * and names a value that does not fit. A lenient cast to integers makes such a value null.
+ * into each other. It returns null for all other casts and for values that do not fit, except in a
+ * lenient cast to integers, which makes them null; cast.ts then converts value by value.
+ * `roundedQuotient` rounds half away from zero, and `EXACT_DIGITS` is how many decimal digits are
+ * below 2^53.
  */
 import { type DataType, type Decimal, Precision } from '../../arrow/index.ts';
 import {

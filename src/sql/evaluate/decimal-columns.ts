@@ -1,8 +1,9 @@
 /**
  * `decimalColumn` computes `+ - * / %` with a decimal result over whole columns. Sums, differences
- * and products use integer kernels, if all unscaled values fit 64 bits. Quotients and remainders are
- * computed in doubles, quotients rounded half away from zero, if doubles hold the values exactly. In all other cases,
- * and if a row would throw, it returns null. evaluate-arithmetic.ts then computes value by value.
+ * and products use integer kernels, if all unscaled values fit 64 bits. Quotients, rounded half
+ * away from zero, and remainders are computed in doubles, if doubles hold the values exactly. In
+ * all other cases, and if a row would throw, it returns null. evaluate-arithmetic.ts then computes
+ * value by value.
  */
 import type { Decimal } from '../../arrow/index.ts';
 import type { ArithmeticOperator } from '../parse/index.ts';

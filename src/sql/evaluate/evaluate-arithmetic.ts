@@ -2,8 +2,10 @@
  * `evaluateArithmetic` computes `+ - * / %` on two columns; a row with a null gives null. Floats
  * follow IEEE 754. For integers and decimals, a result out of range and a division by zero throw
  * InvalidInput. Integer division truncates, and % has the sign of the dividend. A decimal result is
- * rounded half away from zero to the digits that its type has after the point. number-kernels.ts
- * computes columns of 1,024 rows or more if it can.
+ * rounded half away from zero to the digits of its type, and `rounded` does so for one value.
+ * `compareArithmetic` compares results with a constant without keeping them, and `rescaleColumn`
+ * counts a column in a finer unit. number-kernels.ts computes columns of 1,024 rows or more if it
+ * can.
  */
 import type { DataType, Decimal, Int64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

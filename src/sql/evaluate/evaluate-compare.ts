@@ -2,7 +2,8 @@
  * Compares a column with a constant (`compareWithConstant`) or with two bounds (`inRange`). The
  * result is one truth value per row, unknown for a null. Numbers of different types compare
  * exactly. NaN equals NaN and is the greatest number, and -0 equals 0. Texts compare in the order
- * of code points. Other files use the functions on byte strings too, such as `compareBytes`.
+ * of code points. `compareBytes`, `equalBytes`, `packed` and `lastFour` compare byte strings, for
+ * other files too.
  */
 
 import type { CompareOperator } from '../parse/index.ts';

@@ -1,10 +1,10 @@
 /**
  * `isAmong` evaluates `column IN (constants)`. It compares with each constant of a short list: up
  * to 4, to 12 for long columns of numbers, to 8 for texts that the kernels take. In a longer one it
- * looks whole numbers near each other up in a bitmap, and other values by hash. If the
- * list holds a null, a row that is not found is unknown. In a column of UTF-8 bytes, texts are
- * looked up by their bytes, without making a string per row. `prepareAmong` builds the hash table
- * of a list of 8,192 constants or more in steps.
+ * looks whole numbers near each other up in a bitmap, and other values by hash. If the list holds a
+ * null, a row that is not found is unknown. In a column of UTF-8 bytes, texts are looked up by
+ * their bytes, without making a string per row. `prepareAmong` builds the table of a list of 8,192
+ * constants or more in steps.
  */
 import { getBit, setBit } from '../../arrow/index.ts';
 import { systemEnv } from '../../env.ts';

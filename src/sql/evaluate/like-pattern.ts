@@ -1,9 +1,10 @@
 /**
- * Compiles LIKE patterns from their UTF-8 bytes: `compilePattern` at once, and `compiledInSteps`
- * in steps, because a pattern may come from a row and be very long. They throw InvalidInput if the
- * pattern ends in an escape character that escapes nothing, or if a part between two % contains _
- * and has more than 1,000 bytes. `checkPattern` throws the same without compiling. `matches` tests
- * a text against a compiled pattern.
+ * Compiles LIKE patterns from their UTF-8 bytes: `compilePattern` at once, and `compiledInSteps` in
+ * steps, because a pattern may come from a row and be very long; `compiledBytes` bounds the memory.
+ * They throw InvalidInput if the pattern ends in an escape character that escapes nothing, or if a
+ * part between two % contains _ and has more than 1,000 bytes. `checkPattern` throws the same
+ * without compiling. `matches` tests a text against a compiled pattern; `matchAt`, `matchBefore`
+ * and `find` look for one part of it.
  */
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';

@@ -2,7 +2,7 @@
  * `safeIntegers` computes `+ - * / %` of whole numbers that doubles hold exactly. If the result of
  * a row is not such a number, it returns null; a division by zero throws InvalidInput
  * (`divisionByZero`). Rows without a value cause neither. `quotient` divides two such numbers and
- * truncates.
+ * truncates; a division by 0 gives NaN there.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ArithmeticOperator } from '../parse/index.ts';

@@ -1,7 +1,8 @@
 /**
  * Selects rows by truth values: `selectedRows` returns the numbers of the true rows, and
  * `countSelected` how many there are. Unknown counts as not true. `rowsWhere` returns the true rows
- * or all others, as numbers of rows or as the entries of a given list of rows.
+ * or all others, as numbers of rows or as the entries of a given list of rows, and `everyRow` the
+ * numbers of all rows.
  */
 import { consecutive } from '../../arrow/index.ts';
 import { TRUE } from '../typed/index.ts';

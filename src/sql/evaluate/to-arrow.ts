@@ -2,9 +2,9 @@
  * `toVector` converts an evaluated column to an Arrow vector of a given type, whose range the
  * numbers of the column must fit already. A dictionary type gives a vector of its plain values;
  * within lists and structs, dictionaries stay dictionaries. An interval, or a value of a type of
- * fixed size, that does not fit throws InvalidInput. A type that expressions cannot produce, such
- * as a view, throws Unsupported. It counts the memory of texts and lists against the request's
- * budget before it allocates them.
+ * fixed size, that does not fit throws InvalidInput, and so do texts or binaries of more than 2 GiB
+ * together. A type that expressions cannot produce, such as a view, throws Unsupported. Texts and
+ * lists are counted against the request's budget before they are allocated.
  */
 import {
   type Data,

@@ -1,8 +1,10 @@
 /**
  * Creates the functions extract (`extractField`) and date_trunc (`truncateTo`) for one field or
- * unit and one type. They read a timestamp with a time zone in that zone, except for its epoch. A
- * truncated value out of range throws InvalidInput. Lists such as `DATE_FIELDS` have the accepted
- * names, and `fieldName` resolves aliases. date-columns.ts computes whole columns if it can.
+ * unit and one type. They read a timestamp with a time zone in that zone, except for its epoch;
+ * `momentOf` gives the day and the time of day there. A truncated value out of range throws
+ * InvalidInput, and so does a time zone that the runtime does not know. `DATE_FIELDS`,
+ * `CLOCK_FIELDS` (of a time of day) and `TRUNCATIONS` list the accepted names, and `fieldName`
+ * resolves aliases. date-columns.ts computes whole columns if it can.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Computes md5 and sha256 of the UTF-8 of a text, as hexadecimal digits in small letters, and hex,
- * which writes the bytes of a text in capital ones.
+ * Computes `DIGEST_FUNCTIONS`: md5 and sha256 of the UTF-8 of a text, as hexadecimal digits in
+ * small letters, and hex, which writes the bytes of a text in capital ones.
  */
 import { createHash } from 'node:crypto';
 import type { RowFunction } from '../typed/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Computes functions that reduce a list (`LIST_SUMMARIES`): the sum, the least and the greatest of
- * its items, its distinct items, and their texts joined; `listMean` creates that of the mean. Nulls in a list are passed
- * over. A list without other items gives null, or an empty list or text. A sum beyond its type
- * throws InvalidInput.
+ * its items, its distinct items, and their texts joined; `listMean` creates that of the mean. Nulls
+ * in a list are passed over. A list without other items gives null, or an empty list or text. A sum
+ * beyond its type throws InvalidInput.
  */
 import type { DataType, Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
- * Computes functions of numbers over whole columns. `overNumbers` is for floats, and for integers
- * and decimals whose digits doubles hold exactly, and `overDoubles` for doubles. `extremeOf` takes
- * the greatest or least of several columns in each row. The results equal those of numbers.ts, which
- * computes all other cases value by value, such as integers beyond 2^53.
+ * Computes functions of numbers over whole columns. `overNumbers`, with the loops of `LOOPS`, is
+ * for floats, and for integers and decimals whose digits doubles hold exactly, and `overDoubles`
+ * for doubles. `extremeOf` takes the greatest or least of several columns in each row. The results
+ * equal those of numbers.ts, which computes all other cases value by value, such as integers beyond
+ * 2^53.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { EXACT_DIGITS, roundedQuotient } from '../evaluate/index.ts';

@@ -1,8 +1,9 @@
 /**
  * Computes the functions of numbers (`NUMBER_FUNCTIONS`). abs, negate, sign, floor, ceil, trunc and
  * round are exact for integers and decimals. The binder gives them results of 64 bits or 38 digits,
- * and a result that does not fit throws InvalidInput. sqrt, ln and their like work on doubles.
- * `EXTREME_FUNCTIONS` holds greatest and least, which skip nulls and take any type.
+ * and a result that does not fit throws InvalidInput. Operators on bits, gcd and lcm work on int64;
+ * a shift by less than 0 or more than 63 bits throws too. sqrt, ln and their like work on doubles,
+ * by IEEE 754. `EXTREME_FUNCTIONS` holds greatest and least, which skip nulls and take any type.
  */
 import { DataType, type Decimal } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

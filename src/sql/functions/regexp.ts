@@ -1,8 +1,9 @@
 /**
  * Computes the SQL functions of regular expressions (`REGEXP_FUNCTIONS`), such as regexp_like and
  * regexp_replace. Long work is done in steps. All work counts against the request's budget for
- * regular expressions, which throws InvalidInput when it is used up. A group that the pattern does
- * not have throws InvalidInput too. ../regexp/ does the matching.
+ * regular expressions, which throws InvalidInput when it is used up. A pattern that is refused and
+ * a group that the pattern does not have throw InvalidInput too. ../regexp/ does the matching;
+ * `compileRegexp` of it is exported from here as well.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -2,8 +2,8 @@
  * Turns functions of single values into functions of whole columns, for the definitions of SQL
  * functions. A `strict` function gives null if an argument is null. With `long`, or for many rows,
  * it computes texts in steps, so that the event loop is not blocked. `strictInSteps` is for
- * functions of which each single value may take long. Long texts and lists are counted as memory
- * before they are read. `quicker` first tries a faster computation of the whole column.
+ * functions of which each single value may take long. `boundedReader` counts long texts and lists
+ * as memory before it reads them. `quicker` first tries a faster computation of the whole column.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
@@ -21,8 +21,8 @@ import {
 type Compute = (args: readonly Value[], type: DataType, memory: BatchMemory) => Value;
 
 /**
- * A function that is null wherever an argument is null, one row at a time: rows of long texts a few
- * between two steps. `long` has the same outcome as `compute`, in steps, for a row of more text.
+ * A function that is null wherever an argument is null, computed row by row; in steps, a step ends after
+ * 65,536 units of text. `long` has the same outcome as `compute`, in steps, for a row of more text.
  */
 export function strict(
   name: string,

@@ -1,9 +1,10 @@
 /**
  * Computes the functions of text (`STRING_FUNCTIONS`), among them `||`, which also joins binaries.
  * Each but concat_ws gives null if an argument is null. Lengths and positions count code points, as
- * in SQL; octet_length and bit_length count bytes and bits. If repeat, lpad, rpad, replace or `||`
- * would make a text of more than 16,777,216 UTF-16 units, it throws InvalidInput.
- * bind/bind-forms.ts builds concat, which skips nulls, from `||`.
+ * in SQL; octet_length and bit_length count bytes and bits. repeat, lpad, rpad, replace, concat_ws
+ * and `||` throw InvalidInput in place of a text of more than 16,777,216 UTF-16 units, substr does
+ * for a negative length, and chr for a number of no character. `points` counts code points, and
+ * `slicePoints` cuts by them. bind/bind-forms.ts builds concat, which skips nulls, from `||`.
  */
 
 import type { DataType } from '../../arrow/index.ts';

@@ -1,7 +1,8 @@
 /**
  * Computes translate, overlay and string_split (`TEXT_PART_FUNCTIONS`), and slices of texts
- * (`textSlice`). Characters are code points. translate and string_split process long texts in
- * steps.
+ * (`textSlice`), whose bounds `sliceOf` resolves. Characters are code points. translate and
+ * string_split process long texts in steps. overlay throws InvalidInput for a place before the
+ * first character.
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,9 @@
 /**
  * Computes functions of dates and times besides extract and date_trunc. `unitNumber` numbers the
- * unit that a time is in; date_diff is the difference of two such numbers. `spanField` gives a
- * field of a duration. Others give names of days and months, make dates and timestamps of numbers,
- * and multiply intervals. A date or time that does not exist throws InvalidInput, and so does an
- * interval out of range.
+ * unit that a time is in (`DIFFERENCES` lists the units); date_diff is the difference of two such
+ * numbers. `spanField` gives a field of a duration (`SPAN_FIELDS`). Others give names of days and
+ * months, make dates and timestamps of numbers, and multiply intervals. A date or time that does
+ * not exist throws InvalidInput, and so do a timestamp and an interval out of range.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,10 @@
 /**
  * Defines `Frame`, the rows that an expression is evaluated over. The usual one, `BatchFrame`,
- * loads each column of a record batch on first use. Others are rows selected from a frame, the
- * entries of a dictionary, or one row to compute a constant. In a `BatchFrame`, `_rowid` and
- * `_rowoffset` throw InvalidInput if the caller gave no row numbers. `StepMeter` tells when an
- * evaluation in steps should yield.
+ * loads each column of a record batch on first use. Others are rows selected from a frame
+ * (`NarrowFrame`), the entries of a dictionary (`dictionaryFrame`), or one row to compute a
+ * constant (`noColumns`, with 4 MiB of memory). In a `BatchFrame`, `_rowid` and `_rowoffset` throw
+ * InvalidInput if the caller gave no row numbers. A frame's meter tells when an evaluation in steps
+ * should yield. `withValidity` makes rows of a column null.
  */
 import { type Data, DataType, type Vector } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

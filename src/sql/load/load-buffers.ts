@@ -1,8 +1,9 @@
 /**
  * Converts the Arrow buffers of flat types to arrays that evaluation loops over, without copying if
- * the layout allows. There is one function for each kind, such as `loadNumbers`, or `loadBytes` for
- * texts and binaries. Offsets beyond 2 GiB throw Unsupported, and so do views whose values have
- * more bytes together. load.ts handles booleans, nested types and dictionaries.
+ * the layout allows: `loadNumbers`, `loadDecimals`, `loadIntervals`, and `loadBytes` for texts and
+ * binaries. `loadValidity` gives a byte a row, and `loadSpans` where texts or lists begin and end.
+ * Offsets beyond 2 GiB throw Unsupported, and so do views whose values have more bytes together.
+ * load.ts handles booleans, nested types and dictionaries.
  */
 import { type Data, DataType, type Decimal, type Interval, Precision } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
  * `skipBlanks` returns where the next token of an SQL text begins, after blanks and comments. A
  * comment that is never closed throws InvalidInput. `isBlank` recognises blank characters.
+ * `APOSTROPHE` and `HYPHEN` are codes of characters.
  */
 import { refuse } from './sql-error.ts';
 

@@ -1,9 +1,10 @@
 /**
- * Parses a function call such as f(x, y) (`parseCall`), or a list of arguments
- * (`parseArguments`). Aggregates and window functions, with clauses such as DISTINCT, FILTER and
- * OVER, are accepted only in statements. A string directly after the arguments makes a literal, as
- * in `decimal(8,3) '1.5'`. special-calls.ts parses calls with a grammar of their own. Whether an
- * ordinary function exists is decided by the binder, not here.
+ * Parses a function call such as f(x, y) (`parseCall`), or a list of arguments (`parseArguments`).
+ * Aggregates and window functions (`AGGREGATES` and `WINDOW_FUNCTIONS` list their names), with
+ * clauses such as DISTINCT, FILTER and OVER, are accepted only in statements; elsewhere they throw
+ * InvalidInput. A string directly after the arguments makes a literal, as in `decimal(8,3) '1.5'`.
+ * special-calls.ts parses calls with a grammar of their own. Whether an ordinary function exists is
+ * decided by the binder, not here.
  */
 
 import { nearest } from '../../known-names.ts';

@@ -3,7 +3,7 @@
  * ".." and `..`, `scanUnicodeQuote` reads U&'..' and U&"..", and `scanDollarQuote` reads
  * $tag$..$tag$. As in PostgreSQL, parts of one string in single quotes on several lines are joined.
  * An unclosed quote and an invalid escape throw InvalidInput, and so does a placeholder such as $1
- * in `scanDollarQuote`.
+ * in `scanDollarQuote`, with the message `NO_PARAMETERS`.
  */
 
 import { APOSTROPHE, isBlank, skipBlanks } from './blanks.ts';

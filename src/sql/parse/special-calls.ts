@@ -2,8 +2,10 @@
  * `parseSpecialCall` parses calls that have a grammar of their own, such as CAST, EXTRACT,
  * POSITION, SUBSTRING and TRIM, and in statements EXISTS with its query. It returns undefined where
  * the keyword begins no such call. Calls that are not supported, such as ROW, TREAT and those of
- * XML, throw InvalidInput. calls.ts parses ordinary calls. `operatorCall` and the functions beside
- * it parse operators that become calls, SIMILAR TO and BETWEEN SYMMETRIC.
+ * XML, throw InvalidInput. calls.ts parses ordinary calls. `operatorCall` and `invertedCall` are
+ * for operators that become calls, `eitherWay` for BETWEEN SYMMETRIC, and `parseSimilar` for
+ * SIMILAR TO, whose pattern has to be written as a string; `similarPattern` makes a regular
+ * expression of it.
  */
 
 import { parseArguments } from './calls.ts';

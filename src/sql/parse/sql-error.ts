@@ -1,7 +1,8 @@
 /**
  * Throws and formats the errors of SQL text. `refuse` throws an error with a message and, if it is
  * given, a position in the user's text. The code is InvalidInput unless the caller gives another.
- * `checked` adds a position to the InvalidInput that a check throws.
+ * `checked` adds a position to the InvalidInput that a check throws. `placeText` is how such a
+ * message ends, and `shorten` cuts a text for one.
  */
 import { DirspaceError, type ErrorCode, isDirspaceError } from '../../errors.ts';
 

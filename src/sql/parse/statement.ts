@@ -2,7 +2,8 @@
  * `parseStatementText` parses the text of a query (SELECT, FROM, WITH or VALUES) into a tree. The
  * grammar is PostgreSQL's, as far as statements/ can run it, with a few forms of other databases,
  * such as QUALIFY and FOR VERSION AS OF. Unsupported forms throw InvalidInput with their position,
- * and so do queries nested more than 32 levels deep. The caller bounds the length of the text.
+ * and so do queries nested more than 32 levels deep, more than 400 set operations such as UNION,
+ * and more than 128 grouping sets. The caller bounds the length of the text.
  */
 
 import { FromParser, type QueryParser } from './from-clause.ts';

@@ -1,8 +1,8 @@
 /**
  * Maps names of types to Arrow types: `typeByName` maps SQL names with their arguments, and
  * `typeByArrowName` the names that arrow_cast takes. Both throw InvalidInput for an unknown name
- * and for arguments that do not fit the type. `MAX_PRECISION` is the most digits that a decimal
- * type of SQL may have.
+ * and for arguments that do not fit the type, such as lists nested more than 32 deep or of a fixed
+ * size above 65,536. `MAX_PRECISION` is the most digits that a decimal type of SQL may have.
  */
 import {
   Binary,

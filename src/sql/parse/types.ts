@@ -1,9 +1,10 @@
 /**
  * Parses type names with their arguments, such as `decimal(8,3)` (`parseTypeName`), and literals
  * that begin with a type, such as DATE '2020-01-31' (`parseTypedLiteral`, `typedLiteral`). INTERVAL
- * '1' DAY and INTERVAL 1 DAY become a cast of the text '1 day'. A list type and a length of texts
- * throw InvalidInput. special-calls.ts parses CAST(..), and parser.ts `::`. type-names.ts maps the
- * names to Arrow types.
+ * '1' DAY and INTERVAL 1 DAY become a cast of the text '1 day'. `castExpression` builds a cast, and
+ * `momentCall` the time that now() and its like are in statements. A list type and a length of
+ * texts throw InvalidInput. special-calls.ts parses CAST(..), and parser.ts `::`. type-names.ts
+ * maps the names to Arrow types.
  */
 
 import { COLUMN_NAME, RESERVED } from './keywords.ts';

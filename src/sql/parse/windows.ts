@@ -2,7 +2,8 @@
  * Parses the clauses after the arguments of an aggregate or window function: FILTER (`parseFilter`)
  * and OVER (`parseOver`). `parseWindow` parses a window in parentheses, of OVER or of the WINDOW
  * clause, and throws InvalidInput for a frame that is not supported. `parseOrder` parses ORDER BY
- * with its items, and `parseOrderItems` the items alone.
+ * with its items, `parseOrderItems` the items alone, and `parseDirection` what follows the value of
+ * one.
  */
 
 import type { Parser } from './parser.ts';

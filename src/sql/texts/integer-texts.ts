@@ -1,6 +1,7 @@
 /**
  * `integerTexts` writes whole numbers as UTF-8 decimal digits into one column, without a string per
- * row. The numbers lie within 2^53, so that a double holds each of them exactly.
+ * row, after it has claimed the memory. The numbers lie within 2^53, so that a double holds each of
+ * them exactly.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

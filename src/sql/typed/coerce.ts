@@ -1,10 +1,11 @@
 /**
- * `coerce` converts an operand to a type, and `commonType` finds a type that holds several
- * operands. A literal becomes a literal of the type if the type can hold it; other operands are
- * cast. In the default mode, a conversion that would lose something throws InvalidInput: for a
- * literal at once, otherwise when the row is evaluated. But a number written with a point may
- * become the nearest float, and a decimal beside a float the nearest double. Other functions build
- * literals, compare types, and name operands in messages.
+ * `coerce` converts an operand to a type, and `commonType` finds a type that holds several operands
+ * (`coerceToCommon` converts to it). A literal becomes a literal of the type if the type can hold
+ * it; other operands are cast. In the default mode, a conversion that would lose something or does
+ * not fit throws InvalidInput: for a literal at once, otherwise when the row is evaluated. But a
+ * number written with a point may become the nearest float, and a decimal beside a float the
+ * nearest double. Other functions build literals, compare types (`sameForm`), count times, and name
+ * operands in messages.
  */
 import {
   DataType,

@@ -1,8 +1,9 @@
 /**
- * Compares single values (`compareValues`). Numbers compare exactly across types, NaN is the
- * greatest and equal to itself, texts compare by code points, and nulls come last. For lists,
- * structs and intervals the result tells only whether they are equal. `holds` applies a comparison
- * operator to the result, and `MIRRORED` maps an operator to the one for exchanged sides.
+ * Compares single values (`compareValues`), numbers (`compareNumbers`) and exact decimals
+ * (`compareExact`). Numbers compare exactly across types, NaN is the greatest and equal to itself,
+ * texts compare by code points, and nulls come last. For lists, structs and intervals the result
+ * tells only whether they are equal. `holds` applies a comparison operator to the result, and
+ * `MIRRORED` maps an operator to the one for exchanged sides.
  */
 
 import { compareText, type ExactNumber } from '../../values/index.ts';

@@ -1,8 +1,9 @@
 /**
- * Classifies Arrow types for expressions. Each type belongs to a family, such as int or text, by
- * which the binder decides what an operator accepts. Other functions return the name of a type for
- * messages, or parts of it, such as its range, scale, unit or time zone. `clockZoneOf` throws
- * InvalidInput for a time zone that the runtime does not know.
+ * Classifies Arrow types for expressions. Each type belongs to a family, such as int or text
+ * (`familyOf`), by which the binder decides what an operator accepts. Other functions return the
+ * name of a type for messages (`typeText`), or parts of it, such as its range, scale, unit or time
+ * zone; `isWide` tells whether its values are bigints. `clockZoneOf` throws InvalidInput for a time
+ * zone that the runtime does not know.
  */
 import {
   Binary,
