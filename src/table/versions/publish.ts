@@ -5,7 +5,7 @@
  * meanwhile, it removes the version again and returns false. CommitStateUnknown means that the
  * version may or may not be there.
  */
-import { DirspaceError } from '../../errors.ts';
+import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
   decodeVersion,
   fileIds,
@@ -37,7 +37,7 @@ export async function publish(
     published = await resolveUnknown(engine, branch, manifest, error);
   }
   if (!published) {
-    const winner = await readManifest(engine, branch, manifest.version);
+    const winner = await winnerOf(engine, branch, manifest);
     // A store may report our own success as a conflict, after a lost reply for instance.
     if (winner?.transaction !== manifest.transaction) {
       if (winner?.batch !== undefined) await abortAbandoned(engine, winner.batch);
@@ -45,6 +45,28 @@ export async function publish(
     }
   }
   return stands(engine, file, manifest, base);
+}
+
+/**
+ * The manifest that has the number of one that could not be published.
+ * @throws CommitStateUnknown where it cannot be read: it may be that very one. Corrupt and
+ * UnsupportedFormat, as what cannot be decoded is another's
+ */
+async function winnerOf(
+  engine: Engine,
+  branch: TableBranch,
+  { version, transaction }: Manifest,
+): Promise<Manifest | undefined> {
+  try {
+    return await readManifest(engine, branch, version);
+  } catch (error) {
+    if (isDirspaceError(error, 'Corrupt', 'UnsupportedFormat')) throw error;
+    throw new DirspaceError(
+      'CommitStateUnknown',
+      `It is not known whether version ${version} was committed: its number is taken, and what has it could not be read. Open the table again and look for transaction ${transaction} before repeating the change.`,
+      { cause: error, details: { version, transaction } },
+    );
+  }
 }
 
 /**

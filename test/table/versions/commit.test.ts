@@ -667,6 +667,42 @@ test('a number said to be taken that holds our own version is a success', async 
   expect(one.committed).toHaveLength(2);
 });
 
+test('a number said to be taken, and what has it cannot be read: nobody knows, and it says so', async () => {
+  const place = await both();
+  const { one, branch } = place;
+  await land(one, branch, 'create');
+  const cause = new Error('no disk at all');
+  const outcome = await publishing(
+    place,
+    async (...version) => {
+      await one.engine.publish(...version);
+      one.calls.get = () => {
+        throw cause;
+      };
+      return false;
+    },
+    { transaction: 'mine' },
+  );
+  expect(outcome).toMatchObject({
+    code: 'CommitStateUnknown',
+    message:
+      'It is not known whether version 2 was committed: its number is taken, and what has it could not be read. Open the table again and look for transaction mine before repeating the change.',
+    cause,
+    details: { version: 2, transaction: 'mine' },
+  });
+});
+
+test('a number that has a damaged version: the damage is told', async () => {
+  const place = await both();
+  const { one, branch } = place;
+  await land(one, branch, 'create');
+  const outcome = await publishing(place, async (_, version) => {
+    one.fs.writeFileSync(`${ROOT}/${versionFile(branch.folder, version)}`, 'torn');
+    return false;
+  });
+  expect(outcome).toMatchObject({ code: 'Corrupt' });
+});
+
 test('a number said to be taken that nobody has: tried again', async () => {
   const place = await both();
   const { one, branch } = place;
