@@ -120,9 +120,10 @@ export class ByteCache {
     return entry.value as Value;
   }
 
+  /** A value that is larger than the limit is not kept; what the key had before goes all the same. */
   set(key: string, value: unknown, bytes: number): void {
-    if (bytes > this.limit) return;
     this.delete(key);
+    if (bytes > this.limit) return;
     const entry: Entry = { key, value, bytes, older: undefined, newer: undefined };
     this.#entries.set(key, entry);
     this.#append(entry);
