@@ -18,10 +18,11 @@ import {
   firstInFile,
   type VersionDigest,
 } from '../../format/index.ts';
-import type { ObjectFacts } from '../../store/index.ts';
+import type { FolderFacts } from '../../store/index.ts';
 import {
   type Engine,
   isCommitted,
+  isUnchanged,
   readVersion,
   type Snapshot,
   type SortedVersions,
@@ -115,11 +116,8 @@ export async function digestsOf(
   return ascends ? found.reverse() : found;
 }
 
-/** Longer than a tick of any file system's clock: a folder as young as that is listed again. */
-const SETTLED_MILLIS = 2_000;
-
 interface KnownVersions {
-  readonly facts: ObjectFacts;
+  readonly facts: FolderFacts;
   readonly sorted: SortedVersions;
 }
 
@@ -132,15 +130,11 @@ export async function versionNumbers(engine: Engine, branch: TableBranch): Promi
   // Before the folder is listed: what comes in between is seen the next time.
   const facts = await engine.store.folderFacts(branch.folder);
   const known = engine.cache.get<KnownVersions>(key);
-  if (
-    known !== undefined &&
-    known.facts.inode === facts?.inode &&
-    known.facts.modified === facts.modified
-  ) {
+  if (known !== undefined && isUnchanged(known.facts, facts))
     return visibleOf(engine, branch, known.sorted);
-  }
   const sorted = await sortedVersions(engine, branch);
-  if (facts !== undefined && facts.modified + SETTLED_MILLIS < engine.env.now()) {
+  // A folder that changed just now may change without another time.
+  if (facts?.settled === true) {
     const count = sorted.visible.length + sorted.marked.length;
     engine.cache.set(key, { facts, sorted }, 16 * count + 256);
   }
