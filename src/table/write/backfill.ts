@@ -59,6 +59,7 @@ export async function backfillColumn(
   const done = new Set<number>();
   const most = request.fragments ?? Number.POSITIVE_INFINITY;
   let rows = 0;
+  let transaction: string | undefined;
   for (;;) {
     const limit = Math.min(most - done.size, request.perVersion ?? most);
     // If it commits several versions, each has a transaction of its own.
@@ -69,7 +70,8 @@ export async function backfillColumn(
       limit,
     });
     rows += committed.rows;
-    if (isOver || done.size >= most) return { ...committed, rows };
+    transaction = committed.transaction ?? transaction;
+    if (isOver || done.size >= most) return { ...committed, transaction, rows };
   }
 }
 

@@ -247,6 +247,20 @@ test.each([
   expect((await catalog.listTableVersions({ id })).versions.length).toBe(3);
 });
 
+test('of several versions the last one that was made is told, also where the last fragments need none', async () => {
+  const catalog = await open(memoryFs());
+  // Two fragments, of which the second has nothing to compute from.
+  const rows = rowsFrom(0, 40).map((row) => ({ ...row, x: row.id < 32 ? 1 : null }));
+  await catalog.createTable({ id }, await toRecordBatchStream(rows));
+  await declare(catalog, 'y', 'x * 2');
+  const request = { id, column: 'y', commit_granularity: 1 };
+  const filled = await catalog.alterTableBackfillColumns(request);
+  expect(filled).toMatchObject({ version: 3, rows_filled: 32 });
+  const { status } = await catalog.describeTransaction({ id: [filled.transaction_id ?? ''] });
+  expect(status).toBe('Succeeded');
+  expect(filled.job_id).toBe(filled.transaction_id);
+});
+
 test('a repeat under the same key is told what the first one did', async () => {
   const catalog = await create(memoryFs(), 20);
   await declareBoth(catalog);
