@@ -62,7 +62,7 @@ test('a healthy catalog has no problem, also after cleanup and with everything i
     branches: 4,
     tags: 1,
     versions: 44,
-    fragments: 43,
+    fragments: 42,
   });
   expect(new Set(report.leftovers.map(({ kind }) => kind))).toEqual(new Set(['trash']));
   await catalog.batchDeleteTableVersions({

@@ -64,7 +64,10 @@ export class FileVerifier {
   readonly #read: (bytes: number) => void;
   readonly #turn: Turn;
   readonly #signal: AbortSignal | undefined;
-  readonly #fragments = new Map<string, string | undefined>();
+  /** What is wrong with files of columns and of deleted rows, by how a version describes them. */
+  readonly #found = new Map<string, string | undefined>();
+  /** The own files of fragments. */
+  readonly #seen = new Set<string>();
   readonly #indexes = new Map<string, string | undefined>();
   readonly #chunks = new Map<string, ChunkRead>();
   /** The rows of each batch of a file of columns that is whole, by its path. */
@@ -94,8 +97,9 @@ export class FileVerifier {
     this.#signal?.throwIfAborted();
   }
 
+  /** How many fragments were verified, each once, whatever versions refer to it. */
   get fragments(): number {
-    return this.#fragments.size;
+    return this.#seen.size;
   }
 
   /** The fragments of a version, with what is wrong with the chunks that list them. */
@@ -167,11 +171,12 @@ export class FileVerifier {
     ): Promise<void> => {
       this.referenced.add(file);
       const key = [file, ...facts].join(' ');
-      if (!this.#fragments.has(key)) this.#fragments.set(key, await problemIn(work, this.#signal));
-      const what = this.#fragments.get(key);
+      if (!this.#found.has(key)) this.#found.set(key, await problemIn(work, this.#signal));
+      const what = this.#found.get(key);
       if (what !== undefined) problems.push({ path: file, kind, what });
     };
     const first = fragmentFile(this.#folder, entry.file);
+    this.#seen.add(first);
     for (const part of columnFiles(entry)) {
       const path = fragmentFile(this.#folder, part.file);
       const facts = [rows, part.bytes, part.footerBytes, part.footerChecksum, part.columns];
@@ -191,7 +196,7 @@ export class FileVerifier {
       const shared = offset === undefined ? undefined : () => this.#readShared(deletion.file, file);
       if (shared !== undefined) await check(file, 'deletions', [], shared);
       // For a shared file that is damaged it is not reported which slices are.
-      if (shared === undefined || this.#fragments.get(file) === undefined)
+      if (shared === undefined || this.#found.get(file) === undefined)
         await check(file, 'deletions', [rows, deletion.rows, checksum, offset ?? 0], () =>
           this.#readDeletions(deletion, rows, file),
         );
