@@ -21,6 +21,7 @@ import {
   HINT_EVERY,
   hintAt,
   isVisible,
+  lanceToldOf,
   listedVersionsOf,
   newTransaction,
   nextManifest,
@@ -94,7 +95,8 @@ export async function acceptVersion(engine: Engine, plan: Acceptance): Promise<v
     nextFragmentId: Math.max(...given.map(({ nextFragmentId }) => nextFragmentId)),
   });
   const transaction = newTransaction(engine, branch);
-  const manifest = nextManifest(engine, branch, draft, { slot: last, snapshot }, transaction);
+  const next = nextManifest(engine, branch, draft, { slot: last, snapshot }, transaction);
+  const manifest = await lanceToldOf(engine, branch, next, snapshot);
   const { bytes } = encodeManifest(manifest);
   // Not through the version operations, where versions are managed: they refuse what is lost.
   const file = versionFile(branch.folder, manifest.version);

@@ -5,6 +5,7 @@ import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../../../src/directory/directory-namespace.ts';
+import { decodeVersion } from '../../../src/format/catalog/manifest.ts';
 import { Connection, connect } from '../../../src/index.ts';
 import { encodeChecksummed } from '../../../src/json.ts';
 import { latestFile, versionFile } from '../../../src/paths.ts';
@@ -289,6 +290,25 @@ describe.each([
     expect(await idsOf(await where.open(), t, request)).toEqual(range(0, 7));
     expect((await catalog.insertIntoTable(request, people(1, 90))).version).toBe(27);
   });
+});
+
+test('the version that repair makes is one that writers of Lance may build on, where the mode is write', async () => {
+  const fs = memoryFs();
+  const open = () => openDirectoryNamespace({ root: '/c', fs, lance: 'write' });
+  const catalog = await open();
+  await catalog.createTable({ id: t }, people(1));
+  for (let id = 1; id < 9; id++) await catalog.insertIntoTable({ id: t }, people(1, id));
+  const files = filesOf(fs, '/c');
+  const versions = files.all().filter((path) => /versions-.*\/0\d+\.json$/.test(path));
+  for (const path of versions.slice(7)) fs.unlinkSync(`/c/${path}`);
+  const fresh = await open();
+  await fresh.repair({ apply: true });
+  const { version } = await fresh.describeTableVersion({ id: t });
+  const path = version.manifest_path.slice('/c/'.length);
+  const found = decodeVersion(files.read(path), path);
+  expect(found).toMatchObject({ manifest: { lanceWrites: true } });
+  expect(found).toHaveProperty('manifest.lanceTransaction', expect.any(String));
+  expect((await fresh.verify({})).problems).toEqual([]);
 });
 
 test('without any version, and a hint of one, repair leaves a table that is only declared', async () => {
