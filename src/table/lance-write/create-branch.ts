@@ -8,7 +8,6 @@ import { MAIN_BRANCH } from '../../format/index.ts';
 import { plainPause, runSteps } from '../../steps.ts';
 import { lanceProblem } from '../lance/index.ts';
 import { requestMemory } from '../read/index.ts';
-import { deleteQuietly } from '../staged/index.ts';
 import {
   createBranch,
   type Engine,
@@ -18,6 +17,7 @@ import {
   snapshotAt,
   type TableBranch,
 } from '../versions/index.ts';
+import { deleteQuietly } from '../work/index.ts';
 import { blamed, invalid, shown, unsupported } from './refusals.ts';
 import { planFragments } from './staged-fragments.ts';
 import {
@@ -53,7 +53,7 @@ export async function createLanceBranch(
       await requireVersion(staged, from);
       await createBranch(engine, branch.branch, from, keptTransaction(staged));
     });
-    await deleteQuietly(engine, staged.path);
+    await deleteQuietly(engine.store, staged.path);
   } finally {
     memory.end();
   }

@@ -12,7 +12,6 @@ import { plainPause, runSteps } from '../../steps.ts';
 import { listFieldIds } from '../fields/index.ts';
 import { lanceProblem, placeVersions, setStrangersAside } from '../lance/index.ts';
 import { requestMemory } from '../read/index.ts';
-import { deleteQuietly } from '../staged/index.ts';
 import {
   announced,
   type CommitRequest,
@@ -31,6 +30,7 @@ import {
   type TableBranch,
   visibleSnapshot,
 } from '../versions/index.ts';
+import { deleteQuietly } from '../work/index.ts';
 import { AttemptFiles, isBetweenAttempts, restored } from '../write/index.ts';
 import { blamed, invalid, unsupported } from './refusals.ts';
 import type { StagedChange } from './staged-change.ts';
@@ -145,7 +145,7 @@ async function committed(
   };
   try {
     const { snapshot } = await commit(engine, branch, { ...as, build });
-    await deleteQuietly(engine, staged.path);
+    await deleteQuietly(engine.store, staged.path);
     return snapshot;
   } catch (error) {
     if (isBetweenAttempts(error, as.signal)) await files.discard();

@@ -4,5 +4,5 @@
  */
 
 export { publishManaged } from './managed-commit.ts';
-export { deleteQuietly, publishStaged } from './publish-staged.ts';
+export { publishStaged } from './publish-staged.ts';
 export { readOfferedVersion, type StagedRequest, type StagedVersion } from './read-staged.ts';

@@ -7,8 +7,8 @@ import { isDirspaceError } from '../../errors.ts';
 import { stagedManifestFile } from '../../format/index.ts';
 import { isMissingFolder } from '../../store/index.ts';
 import { type Engine, type TableBranch, tableGone } from '../versions/index.ts';
-import { writeObject } from '../work/index.ts';
-import { deleteQuietly, publishUnchanged } from './publish-staged.ts';
+import { deleteQuietly, writeObject } from '../work/index.ts';
+import { publishUnchanged } from './publish-staged.ts';
 import { readStagedVersion } from './read-staged.ts';
 
 /** False when the version exists already. */
@@ -29,7 +29,7 @@ export async function publishManaged(
     return true;
   } catch (error) {
     if (isMissingFolder(error)) throw tableGone(error);
-    await deleteQuietly(engine, path);
+    await deleteQuietly(engine.store, path);
     if (isDirspaceError(error, 'ConcurrentModification')) return false;
     throw error;
   }

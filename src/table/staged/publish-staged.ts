@@ -16,6 +16,7 @@ import {
   stands,
   type TableBranch,
 } from '../versions/index.ts';
+import { deleteQuietly } from '../work/index.ts';
 import type { StagedVersion } from './read-staged.ts';
 
 /**
@@ -64,24 +65,12 @@ export async function publishUnchanged(
   if (!(await stands(engine, file, manifest, staged.base))) {
     throw versionTaken(manifest.version);
   }
-  await deleteQuietly(engine, staged.path);
+  await deleteQuietly(engine.store, staged.path);
   const snapshot = new Snapshot(engine, branch, manifest, checksum, bytes.length);
   if (manifest.batch === undefined) {
     await madeVisible(engine, snapshot);
   }
   return snapshot;
-}
-
-/**
- * Deletes a staged file and ignores errors: the version is published, and cleanup removes the file
- * later.
- */
-export async function deleteQuietly(engine: Engine, path: string): Promise<void> {
-  try {
-    await engine.store.delete(path);
-  } catch {
-    // Nothing refers to it.
-  }
 }
 
 /**

@@ -11,4 +11,4 @@ export { Queue } from './queue.ts';
 export { LentColumns, type MemorySource, SCRATCH_BYTES, Scratch } from './scratch.ts';
 export { stagingFolder } from './staging-folder.ts';
 export { inTurns, Turn } from './turn.ts';
-export { writeObject } from './write-object.ts';
+export { deleteQuietly, writeObject } from './write-object.ts';

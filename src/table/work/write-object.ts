@@ -1,6 +1,7 @@
 /**
  * `writeObject` writes one new file whole, under a name that nothing refers to yet, and flushes it
- * if the store is durable. The caller flushes the file's folder.
+ * if the store is durable; the caller flushes the file's folder. After an error nothing of the file
+ * is left. `deleteQuietly` deletes a file that nothing refers to, and ignores errors.
  */
 import type { WritableStore } from '../../store/index.ts';
 
@@ -15,7 +16,24 @@ export async function writeObject(
   flushing?: Promise<unknown>,
 ): Promise<void> {
   const writer = await store.create(path);
-  await writer.write([bytes]);
-  await flushing;
-  await writer.finish();
+  try {
+    await writer.write([bytes]);
+    await flushing;
+    await writer.finish();
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  }
+}
+
+/** A file that cannot be deleted now is left to cleanup. */
+export async function deleteQuietly(
+  store: Pick<WritableStore, 'delete'>,
+  path: string,
+): Promise<void> {
+  try {
+    await store.delete(path);
+  } catch {
+    // Nothing refers to it.
+  }
 }

@@ -120,7 +120,7 @@ async function orRemoved(
   try {
     return await committing;
   } catch (error) {
-    if (isUnused(error)) await removeFragments(engine, tableFolder, fragments).catch(() => {});
+    if (isUnused(error)) await removeFragments(engine, tableFolder, fragments);
     throw error;
   }
 }
@@ -230,7 +230,7 @@ async function replaceRows(
     const rows = { schema: stream.schema, fields: tree, fragments: written.fragments };
     const again = await readBack(engine, branch, rows, options.signal);
     const committed = await appendRows(engine, error.newest, again, options);
-    await removeFragments(engine, branch.tableFolder, written.fragments).catch(() => {});
+    await removeFragments(engine, branch.tableFolder, written.fragments);
     return committed;
   });
   // Fragments that no version refers to would look like those of a table that lost its versions.

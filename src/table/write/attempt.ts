@@ -22,6 +22,7 @@ import {
   type Snapshot,
   type TableBranch,
 } from '../versions/index.ts';
+import { deleteQuietly } from '../work/index.ts';
 import type { WriteOptions } from './append.ts';
 import type { NewFragment } from './write.ts';
 
@@ -55,13 +56,7 @@ export class AttemptFiles {
   async discard(): Promise<void> {
     const files = this.#files;
     this.#files = new Set();
-    for (const file of files) {
-      try {
-        await this.#engine.store.delete(file);
-      } catch {
-        // Nothing refers to it.
-      }
-    }
+    for (const file of files) await deleteQuietly(this.#engine.store, file);
   }
 }
 

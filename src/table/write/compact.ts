@@ -13,13 +13,7 @@ import {
 } from '../../arrow/index.ts';
 import type { Compression } from '../../compression.ts';
 import { isDirspaceError } from '../../errors.ts';
-import {
-  type FragmentEntry,
-  fileIds,
-  fragmentFile,
-  isCompressedEntry,
-  liveRows,
-} from '../../format/index.ts';
+import { type FragmentEntry, fileIds, isCompressedEntry, liveRows } from '../../format/index.ts';
 import { deletedRows, openFragment, readFields, unlikeFragments } from '../fragments/index.ts';
 import { type JoinedFragments, joinedIndexes } from '../indexes/index.ts';
 import { absentStructs, isOpenForLance, lanceFieldsOf } from '../lance/index.ts';
@@ -41,7 +35,7 @@ import {
 import { Turn } from '../work/index.ts';
 import { type CompactionGoals, type FragmentRun, planCompaction } from './compaction-plan.ts';
 import { schemaOf } from './schema-version.ts';
-import { type NewFragment, writeFragments, writesLance } from './write.ts';
+import { type NewFragment, removeFragments, writeFragments, writesLance } from './write.ts';
 
 export interface CompactOptions extends Omit<CompactionGoals, 'mustRewrite' | 'kindOf'> {
   /** Whether to rewrite each fragment that programs of others cannot read alone. */
@@ -460,19 +454,12 @@ async function compacted(
   };
 }
 
-/**
- * Takes away fragments that no version will refer to; what cannot be removed is left to cleanup.
- */
-async function discard(
+/** Takes away fragments that no version will refer to. */
+const discard = (
   engine: Engine,
   base: Snapshot,
   rewritten: readonly { readonly fragments: readonly NewFragment[] }[],
-): Promise<void> {
-  for (const { file } of rewritten.flatMap(({ fragments }) => fragments)) {
-    try {
-      await engine.store.delete(fragmentFile(base.branch.tableFolder, file));
-    } catch {
-      // Nothing refers to it.
-    }
-  }
-}
+): Promise<void> => {
+  const fragments = rewritten.flatMap((run) => run.fragments);
+  return removeFragments(engine, base.branch.tableFolder, fragments);
+};

@@ -282,12 +282,8 @@ export class FragmentRewriter {
     for (const file of files) {
       const made = this.#written.get(file);
       this.#written.delete(file);
-      if (made === undefined) continue;
-      try {
+      if (made !== undefined)
         await removeFragments(this.#engine, this.#tableFolder, [made.fragment]);
-      } catch {
-        // Nothing refers to it; cleanup finds it.
-      }
     }
   }
 }

@@ -39,7 +39,7 @@ import { type IdentifiedField, listFieldIds } from '../fields/index.ts';
 import { rememberFooter } from '../fragments/index.ts';
 import { type StructOrder, structRuns, structsToCut } from '../lance/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
-import { inTurns, Turn } from '../work/index.ts';
+import { deleteQuietly, inTurns, Turn } from '../work/index.ts';
 import { RequiredValues } from './required-values.ts';
 
 /** A fragment on disk that no version refers to yet; it gets its id when it is committed. */
@@ -208,13 +208,13 @@ async function* pulledAfter<Batch>(
   }
 }
 
-/** Removes the files of fragments that no version refers to. */
+/** Removes the files of fragments that no version refers to; cleanup finds those that cannot be removed. */
 export async function removeFragments(
-  engine: Engine,
+  { store }: Engine,
   tableFolder: string,
   fragments: readonly NewFragment[],
 ): Promise<void> {
-  for (const fragment of fragments) await engine.store.delete(entryFile(tableFolder, fragment));
+  for (const fragment of fragments) await deleteQuietly(store, entryFile(tableFolder, fragment));
 }
 
 interface MarkedSchema {
