@@ -215,6 +215,7 @@ async function restoredVersion(engine: Engine, base: Snapshot, version: number):
   try {
     return await snapshotAt(engine, base.branch, version);
   } catch (error) {
+    if (!isDirspaceError(error, 'TableVersionNotFound')) throw error;
     throw invalid(`it restores version ${version}, which is not there`, error);
   }
 }

@@ -382,6 +382,23 @@ test('a restore, and one of another content', async () => {
   expect(await ids()).toEqual([0, 1, 2, 3, 4]);
 });
 
+test('a restore of a version that cannot be looked at is not refused as one that is gone', async () => {
+  const before = structuredClone(client.manifest);
+  await create(client.delete(new Map([[0, [0, 1]]])));
+  client.manifest = { ...structuredClone(before), version: 2 };
+  const staged = client.stage([106, (into) => into.integer(1, 1)]);
+  const file = files.all().find((path) => /versions-.*\/0+1\.json$/.test(path)) as string;
+  const bytes = files.read(file);
+  files.write(file, Buffer.from('torn'));
+  const again = await connect('/c', { fs: current, lance: 'write' });
+  await expect(again.namespace.createTableVersion({ id: ['t'], ...staged })).rejects.toMatchObject({
+    code: 'Corrupt',
+  });
+  files.write(file, bytes);
+  await again.namespace.createTableVersion({ id: ['t'], ...staged });
+  expect(await ids()).toEqual([0, 1, 2, 3, 4]);
+});
+
 test('metadata of schema and table', async () => {
   client.manifest.schemaMetadata.set('a', 'b');
   client.manifest.tableMetadata.set('c', 'd');
