@@ -12,6 +12,7 @@ import {
   columnFiles,
   decodeVersion,
   deletionFile,
+  type FragmentEntry,
   fragmentFile,
   indexFile,
   isStagedManifest,
@@ -70,7 +71,7 @@ export async function readOfferedVersion(
   const staged = await readStagedVersion(engine, branch, request, (bytes) =>
     blamed(path, () => decodeVersion(bytes, path)),
   );
-  await blamed(path, () => checkReferences(engine, branch, staged.manifest));
+  await blamed(path, () => checkReferences(engine, branch, staged));
   return stampedNow(engine, staged);
 }
 
@@ -104,14 +105,19 @@ const unpublishable = (path: string, what: string, cause?: unknown): DirspaceErr
     cause,
   });
 
-/** @throws Corrupt, InvalidInput for a schema, chunk or deletion file that readers would fail on */
+/**
+ * Checks all that the manifest refers to but the files of columns that its own list names, which
+ * `readStagedVersion` looks at, and those that chunks of its base name.
+ * @throws Corrupt, InvalidInput for what readers would fail on
+ */
 async function checkReferences(
   engine: Engine,
   branch: TableBranch,
-  manifest: Manifest,
+  { manifest, base }: StagedVersion,
 ): Promise<void> {
   void new Snapshot(engine, branch, manifest, '', 0).fields;
   const entries = [...manifest.fragments];
+  const known = new Set(base?.manifest.chunks.map(({ file }) => file));
   for (const chunk of manifest.chunks) {
     const listed = await readChunk(engine, branch.tableFolder, chunk);
     const file = chunkFile(branch.tableFolder, chunk.file);
@@ -119,16 +125,15 @@ async function checkReferences(
     const bytes = await engine.store.get(file);
     if (bytes !== undefined) checkChunk(bytes, chunk, listed, file);
     for (const entry of listed) entries.push(entry);
+    const what = known.has(chunk.file) ? undefined : await unlikeColumnFile(engine, branch, listed);
+    if (what !== undefined) throw new DirspaceError('InvalidInput', what);
   }
   for (const { file: id, bytes } of (manifest.indexes ?? []).flatMap(({ segments }) =>
     segments.flatMap(({ files }) => files),
   )) {
     const file = indexFile(branch.tableFolder, id);
     if ((await engine.store.head(file))?.size === bytes) continue;
-    throw new DirspaceError(
-      'InvalidInput',
-      `it refers to ${file}, which is missing or has another size than ${bytes} bytes`,
-    );
+    throw new DirspaceError('InvalidInput', missingOrOther(file, bytes));
   }
   for (const { deletion } of entries) {
     if (deletion === undefined) continue;
@@ -139,7 +144,7 @@ async function checkReferences(
     throw new DirspaceError(
       'InvalidInput',
       offset === undefined
-        ? `it refers to ${file}, which is missing or has another size than ${bytes} bytes`
+        ? missingOrOther(file, bytes)
         : `it refers to ${file}, which is missing or ends before byte ${offset + bytes}`,
     );
   }
@@ -185,6 +190,8 @@ export async function readStagedVersion(
     refuse(`it is version ${manifest.version}, and version ${request.version} was asked for`);
   }
   const head = await checkSuccession(engine, branch, manifest);
+  const what = await unlikeColumnFile(engine, branch, manifest.fragments);
+  if (what !== undefined) refuse(what);
   return {
     path,
     manifest: {
@@ -232,13 +239,21 @@ async function checkSuccession(
       { details: { version: manifest.version, next } },
     );
   }
-  for (const { file: id, bytes } of manifest.fragments.flatMap(columnFiles)) {
-    const file = fragmentFile(branch.tableFolder, id);
-    if ((await engine.store.head(file))?.size === bytes) continue;
-    throw new DirspaceError(
-      'InvalidInput',
-      `The staged manifest refers to ${file}, which is missing or has another size than ${bytes} bytes.`,
-    );
-  }
   return head;
 }
+
+/** The end of a sentence on the first file of columns that is not there as an entry says. */
+async function unlikeColumnFile(
+  engine: Engine,
+  { tableFolder }: TableBranch,
+  entries: readonly FragmentEntry[],
+): Promise<string | undefined> {
+  for (const { file: id, bytes } of entries.flatMap(columnFiles)) {
+    const file = fragmentFile(tableFolder, id);
+    if ((await engine.store.head(file))?.size !== bytes) return missingOrOther(file, bytes);
+  }
+  return undefined;
+}
+
+const missingOrOther = (file: string, bytes: number): string =>
+  `it refers to ${file}, which is missing or has another size than ${bytes} bytes`;

@@ -2,6 +2,7 @@
 import { describe, expect } from 'vitest';
 import type { Manifest } from '../../../src/format/catalog/manifest.ts';
 import { encodeChecksummed } from '../../../src/json.ts';
+import { encodeChunk } from '../../helpers/chunks.ts';
 import { type Staged, stage } from '../../helpers/staged-version.ts';
 import { expectError, idsOf, partOf, people, type SuiteOptions } from './context.ts';
 
@@ -139,6 +140,28 @@ export function managedPart(options: SuiteOptions): void {
         const staged = await stage(subject(), id, { change });
         const error = await expectError(ns().createTableVersion(staged), 'InvalidInput');
         expect(error.message).toContain('12345678-0000');
+      }
+      expect(await idsOf(ns(), id)).toEqual([0, 1, 2, 3]);
+    });
+
+    test('a staged manifest that refers to a missing data file is refused, also in a chunk', async () => {
+      const id = await fill('t');
+      const lost = (entry: Manifest['fragments'][number]) => ({ ...entry, file: '12345678-0000' });
+      const changes: ((next: Manifest) => Manifest)[] = [
+        (next) => ({ ...next, fragments: next.fragments.map(lost) }),
+        (next) => {
+          const { bytes, entry } = encodeChunk('abcdef01-0000', next.fragments.map(lost));
+          const { location = '' } = table;
+          const folder = location.slice((subject().files?.root.length ?? 0) + 1);
+          subject().files?.write(`${folder}/chunks/abcdef01-0000.json`, bytes);
+          return { ...next, chunks: [entry], fragments: [] };
+        },
+      ];
+      const table = await ns().describeTable({ id });
+      for (const change of changes) {
+        const staged = await stage(subject(), id, { change });
+        const error = await expectError(ns().createTableVersion(staged), 'InvalidInput');
+        expect(error.message).toMatch(/cannot be published: it refers to .*12345678-0000/);
       }
       expect(await idsOf(ns(), id)).toEqual([0, 1, 2, 3]);
     });
