@@ -265,6 +265,8 @@ describe('how it is called', () => {
     [['head', 'notes', '-n', '1.5'], EXIT.usage, 'whole number'],
     [['serve', '--port', '65536'], EXIT.usage, 'whole number up to 65535'],
     [['optimize', 'notes', '--older-than', '-1'], EXIT.usage, '--older-than is "-1"'],
+    [['optimize', 'notes', '--older-than', '1000001'], EXIT.usage, 'number up to 1000000'],
+    [['trash', 'empty', '--yes', '--older-than', '1000001'], EXIT.usage, 'number up to 1000000'],
     [['head', '/'], EXIT.usage, 'root'],
     [['head'], EXIT.usage, "missing required argument 'id'"],
     [['lss'], EXIT.usage, 'Did you mean ls?'],

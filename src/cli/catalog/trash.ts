@@ -6,7 +6,6 @@
  */
 import { systemEnv } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';
-import { MILLIS_PER_DAY } from '../../values/index.ts';
 import {
   type Answer,
   action,
@@ -115,10 +114,11 @@ async function empty(call: Call, id: string | undefined): Promise<Answer> {
   if (id !== undefined) {
     throw new UsageError('The trash is emptied as a whole; leave out the id.');
   }
-  const days = options.text('olderThan') === undefined ? undefined : options.count('olderThan', 0);
   const dryRun = options.flag('dryRun');
   const until =
-    days === undefined ? {} : { olderThan: new Date(systemEnv.now() - days * MILLIS_PER_DAY) };
+    options.text('olderThan') === undefined
+      ? {}
+      : { olderThan: new Date(systemEnv.now() - options.days('olderThan', 0)) };
   const what = { ...until, detached: options.flag('detached') };
   if (!dryRun && !options.flag('yes') && !(await isConfirmed(call, what))) {
     throw new Declined('Nothing was removed: the answer was not yes.');

@@ -8,7 +8,6 @@
 import { COMPRESSIONS } from '../../compression.ts';
 import { systemEnv } from '../../env.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
-import { MILLIS_PER_DAY } from '../../values/index.ts';
 import {
   type Answer,
   argument,
@@ -63,7 +62,7 @@ export const optimize: Command = {
     if (keeps && options.text('olderThan') !== undefined) {
       throw new UsageError('--keep-versions removes none, and --older-than says which; give one.');
     }
-    const age = options.count('olderThan', DAYS) * MILLIS_PER_DAY;
+    const age = options.days('olderThan', DAYS);
     const table = await call.connection.openTable(name, namespace, {
       signal,
       ...(branch === undefined ? {} : { branch }),

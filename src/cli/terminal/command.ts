@@ -7,6 +7,7 @@
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';
 import type { Connection, Row } from '../../sdk/index.ts';
+import { MILLIS_PER_DAY } from '../../values/index.ts';
 import type { ShowPath } from './ids.ts';
 
 export interface CommandOption {
@@ -185,6 +186,9 @@ export class InputError extends UsageError {
   }
 }
 
+/** Times so many days ago are still dates. */
+const MOST_DAYS = 1_000_000;
+
 /** The values of a command's options by their camel-case names. */
 export class Options {
   readonly #values: Readonly<Record<string, unknown>>;
@@ -214,6 +218,11 @@ export class Options {
     if (/^\d+$/.test(text) && value <= most) return value;
     const upTo = most === Number.MAX_SAFE_INTEGER ? '' : ` up to ${most}`;
     throw new UsageError(`${flagOf(name)} is ${JSON.stringify(text)}; give a whole number${upTo}.`);
+  }
+
+  /** A number of days, in milliseconds. */
+  days(name: string, absent: number): number {
+    return this.count(name, absent, MOST_DAYS) * MILLIS_PER_DAY;
   }
 
   /** For what every command may be given and this one has no use for. `instead` says what to do. */
