@@ -24,9 +24,7 @@ export const TRANSACTION_STATUSES = [
 ] as const;
 
 export type CreateMode = (typeof CREATE_MODES)[number];
-export type RegisterMode = (typeof REGISTER_MODES)[number];
 export type InsertMode = (typeof INSERT_MODES)[number];
-export type DropMode = (typeof DROP_MODES)[number];
 export type DropBehavior = (typeof DROP_BEHAVIORS)[number];
 export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
 

@@ -24,8 +24,7 @@ import { planStatement, tablesOf } from './plan/index.ts';
 import { planInWords } from './plan-in-words.ts';
 import type { TableSource } from './steps/index.ts';
 
-export type { Work } from './execute/index.ts';
-export type { SourceRequest, TableSource } from './steps/index.ts';
+export type { TableSource } from './steps/index.ts';
 
 /** One version of a table that a statement reads. */
 export type StatementTable = Pick<

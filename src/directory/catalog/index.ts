@@ -56,9 +56,7 @@ export {
   lanceVersions,
   placeOf,
   placesIn,
-  removeForGood,
   rowsElsewhere,
-  storageOf,
   tablePlace,
 } from './lance-tables.ts';
 export { allTables, isTable, namespacesIn, tableFoldersIn, tablesIn } from './listing.ts';
@@ -99,5 +97,5 @@ export {
   sweepTrash,
   undropTable,
 } from './trash.ts';
-export { prepareTrash, recordTrash } from './trash-entries.ts';
+export { prepareTrash } from './trash-entries.ts';
 export { claimForRows, isOnlyDeclared, refuseStorage, withoutVersion } from './without-version.ts';

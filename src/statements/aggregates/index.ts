@@ -4,7 +4,7 @@
  * which rows belong to which group. `DistinctWords` counts distinct values without groups. Joins,
  * sorts and windows also use the functions that pick rows of several batches by their places.
  */
-export { type Accumulator, type Aggregate, type GroupRange, resultOf } from './accumulator.ts';
+export { type Accumulator, type GroupRange, resultOf } from './accumulator.ts';
 export { accumulator } from './accumulators.ts';
 export { aggregateOf, columnsOfCall } from './aggregate-of.ts';
 export { DistinctWords } from './distinct-words.ts';

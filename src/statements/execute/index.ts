@@ -28,7 +28,7 @@ import { sortedRows } from './sort.ts';
 import { knownRow } from './statistics.ts';
 import { windowedRows } from './window.ts';
 
-export type { Relation, Work } from './relation.ts';
+export type { Work } from './relation.ts';
 
 /** @param isEncoded whether columns may have dictionaries that the schema does not say */
 export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation {

@@ -2,8 +2,8 @@
  * Turns statements into plans. `tablesOf` lists the tables that a parsed statement reads. Once they
  * are open, `planStatement` makes a plan, and improves it, for example by the order of its joins;
  * it throws InvalidInput and TableColumnNotFound with the place in the text. `aggregateName`
- * resolves synonyms of aggregates, `sourceKey` names a version of a table, and `ROW_ID` is the
- * hidden column of tables. The steps of plans are in steps/.
+ * resolves synonyms of aggregates, and `ROW_ID` is the hidden column of tables. The steps of plans
+ * are in steps/.
  */
 import { Schema } from '../../arrow/index.ts';
 import type { Statement, TableReference } from '../../sql/index.ts';
@@ -22,7 +22,6 @@ import { Planner, sourceKey } from './planner.ts';
 
 export { ROW_ID } from './from-clause.ts';
 export { aggregateName } from './functions.ts';
-export { sourceKey } from './planner.ts';
 
 type NamedTable = Extract<TableReference, { kind: 'table' }>;
 

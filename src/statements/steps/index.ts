@@ -9,7 +9,7 @@ export { frameTrees } from './frame-trees.ts';
 export { halvesBelow } from './halves.ts';
 export { inputsOf } from './inputs.ts';
 export { joinsInOrder } from './join-order.ts';
-export { comparableKeys, isWithin, joinOf, keyOf } from './joins.ts';
+export { comparableKeys, isWithin, joinOf } from './joins.ts';
 export { castOf, castUnlessSame, commonKeyType, MOST_DIGITS } from './key-types.ts';
 export { groupsNarrowed } from './narrowed.ts';
 export type {
@@ -24,8 +24,6 @@ export type {
   ScanStep,
   SingleStep,
   SortKey,
-  SortStep,
-  SourceOrder,
   SourceRequest,
   TableSource,
   ValuesStep,

@@ -19,9 +19,7 @@ import { sumCheck } from '../aggregates/index.ts';
 import { aggregateName } from '../plan/index.ts';
 import type { FrameBounds } from './frame-bounds.ts';
 import type { Part } from './window-functions.ts';
-
-/** Rows between two steps. */
-const STEP_ROWS = 1 << 14;
+import { STEP_ROWS } from './window-ranks.ts';
 
 /** Fills `rows` with the first or the last row of each frame; -1 where it has none. */
 export function* endsOfFrames(
