@@ -15,7 +15,7 @@ import {
   listFieldIds,
   listsFit,
 } from '../fields/index.ts';
-import { requiredIds } from './required-values.ts';
+import { refuseNulls, requiredIds } from './required-values.ts';
 import type { NewFragment } from './write.ts';
 
 /**
@@ -142,14 +142,10 @@ export function fitFragments(
       'A nested column of the table was made required while rows for it were written. Nothing was changed; look at the new schema and write the rows again.',
     );
   }
-  for (const [at, { name, nullable }] of fit.known.entries()) {
-    if (nullable) continue;
-    const id = fit.matched[at]?.id ?? -1;
-    const nulls = fragments.reduce((sum, fragment) => sum + nullsOf(fragment, id), 0);
-    if (nulls > 0) {
-      throw mismatch(`column ${JSON.stringify(name)} is required and null in ${nulls} rows`);
-    }
-  }
+  refuseNulls(
+    fit.matched.map(({ id }, at) => ({ id, field: fit.known[at] as Field })),
+    fragments,
+  );
   if (fit.widened.size === 0) return fragments;
   // Statistics are read in terms of the table's type.
   const widened = fit.known.filter((_, at) => fit.widened.has(at)).map(({ name }) => name);
@@ -175,16 +171,6 @@ function requiresMore(
 
 const haveSameIds = (one: readonly IdentifiedField[], other: readonly IdentifiedField[]): boolean =>
   listFieldIds(one).join() === listFieldIds(other).join();
-
-/** A column that a fragment was written without is null in all of its rows. */
-function nullsOf({ fields, statistics, rows }: NewFragment, id: number): number {
-  const at = fields.indexOf(id);
-  return at < 0 ? rows : nullsIn(statistics[at]);
-}
-
-/** Statistics begin with the number of rows and that of nulls. */
-const nullsIn = (statistics: unknown): number =>
-  Array.isArray(statistics) ? Number(statistics[1] ?? 0) : 0;
 
 const mismatch = (what: string): DirspaceError =>
   new DirspaceError(

@@ -1,8 +1,8 @@
 /**
  * `RequiredValues` refuses nulls in nested fields that may not be null, such as the items of a
  * `list<int32 not null>` (TableSchemaValidation). Values below a null struct or list do not count,
- * nor do values that no row refers to. `fitFragments` checks top-level columns by their statistics
- * (match-fields.ts).
+ * nor do values that no row refers to. `refuseNulls` does the same for top-level columns of
+ * fragments that are written, by their statistics.
  */
 import {
   bitmapBytes,
@@ -20,6 +20,7 @@ import {
   validityOf,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import type { FragmentEntry } from '../../format/index.ts';
 import type { IdentifiedField } from '../fields/index.ts';
 
 /** What of one field to look at: itself, the fields below it, or both. */
@@ -229,3 +230,37 @@ function ofUnion(
   }
   return { counted, rowOf: (at) => rows.get(at) ?? at };
 }
+
+/**
+ * Refuses nulls in required top-level columns that are written already, by the statistics of their
+ * fragments: in a dictionary column a row is null, too, where it points at a null value.
+ * @param fields of the fragments @throws TableSchemaValidation
+ */
+export function refuseNulls(
+  fields: readonly Pick<IdentifiedField, 'id' | 'field'>[],
+  fragments: readonly Pick<FragmentEntry, 'fields' | 'statistics' | 'rows'>[],
+): void {
+  for (const { id, field } of fields) {
+    if (field.nullable || DataType.isNull(field.type)) continue;
+    const nulls = fragments.reduce((sum, fragment) => sum + nullsOf(fragment, id), 0);
+    if (nulls === 0) continue;
+    const what = `column ${JSON.stringify(field.name)} is required and null in ${nulls} rows`;
+    throw new DirspaceError(
+      'TableSchemaValidation',
+      `The data does not fit the table: ${what}. Nothing was written.`,
+    );
+  }
+}
+
+/** A column that a fragment was written without is null in all of its rows. */
+function nullsOf(
+  { fields, statistics, rows }: Pick<FragmentEntry, 'fields' | 'statistics' | 'rows'>,
+  id: number,
+): number {
+  const at = fields.indexOf(id);
+  return at < 0 ? rows : nullsIn(statistics[at]);
+}
+
+/** Statistics begin with the number of rows and that of nulls. */
+const nullsIn = (statistics: unknown): number =>
+  Array.isArray(statistics) ? Number(statistics[1] ?? 0) : 0;

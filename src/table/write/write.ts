@@ -1,8 +1,7 @@
 /**
  * `writeFragments` writes a stream of batches as fragment files with bounded memory, before any
- * commit is tried. On an error it removes all files that it wrote. A null in a required nested
- * field throws TableSchemaValidation. `removeFragments` removes fragments that no version refers
- * to.
+ * commit is tried. On an error it removes all files that it wrote. A null in a required field
+ * throws TableSchemaValidation. `removeFragments` removes fragments that no version refers to.
  *
  * Each fragment is checked when it is written, because an encoder's mistake must not be committed.
  * A fragment of up to 256 KiB is decoded as a whole; of a larger one the footer is read back.
@@ -40,7 +39,7 @@ import { rememberFooter } from '../fragments/index.ts';
 import { type StructOrder, structRuns, structsToCut } from '../lance/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { deleteQuietly, inTurns, Turn } from '../work/index.ts';
-import { RequiredValues } from './required-values.ts';
+import { RequiredValues, refuseNulls } from './required-values.ts';
 
 /** A fragment on disk that no version refers to yet; it gets its id when it is committed. */
 export type NewFragment = Omit<FragmentEntry, 'id'>;
@@ -83,7 +82,8 @@ export interface FragmentOptions {
   readonly notesCompression?: boolean;
   /**
    * The table's fields, whose nullability decides where a nested null is refused: `fields` where
-   * absent. 'unchecked' is for rows that the table holds already, deleted ones among them.
+   * absent, and then top-level columns are checked too. 'unchecked' is for rows that the table
+   * holds already, deleted ones among them.
    */
   readonly required?: readonly IdentifiedField[] | 'unchecked';
   /** Writes each batch as it comes: a file beside others of a fragment has the same batches. */
@@ -101,7 +101,7 @@ export interface FragmentOptions {
 /**
  * Writes a stream as fragments with bounded memory. On any error, of the stream or of the disk,
  * everything written is removed again.
- * @throws TableSchemaValidation for a null in a nested field that may not be null
+ * @throws TableSchemaValidation for a null in a field that may not be null
  */
 export async function writeFragments(
   engine: Engine,
@@ -165,7 +165,9 @@ async function writeRun(
       rows += batch.numRows;
       await writer.write(batch);
     }
-    return await writer.finish();
+    const written = await writer.finish();
+    if (required === undefined) refuseNulls(fields, written.fragments);
+    return written;
   } catch (error) {
     await writer.abort();
     throw error;

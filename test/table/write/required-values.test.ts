@@ -4,8 +4,10 @@ import {
   Data,
   type DataType,
   DenseUnion,
+  Dictionary,
   Field,
   FixedSizeList,
+  Int8,
   Int16,
   Int32,
   LargeList,
@@ -19,6 +21,7 @@ import {
   SparseUnion,
   Struct,
   Utf8,
+  vectorFromArray,
 } from '../../../src/arrow/apache.ts';
 import { sliceData } from '../../../src/arrow/index.ts';
 import { openDirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
@@ -244,6 +247,42 @@ describe('a null in a required nested field', () => {
     await expect(namespace.insertIntoTable({ id }, streamOf(given))).rejects.toMatchObject({
       details: { row: 1, column: 'c.a' },
     });
+  });
+});
+
+describe('a null in a required dictionary column', () => {
+  const type = new Dictionary(new Utf8(), new Int8());
+  const rows = (of: readonly (string | null)[], indices: Data): RecordBatchStream => {
+    const dictionary = vectorFromArray(of, new Utf8());
+    const data = indices.clone(type, 0, indices.length, indices.nullCount);
+    data.dictionary = dictionary;
+    const schema = new Schema([new Field('c', type, false)]);
+    const children = makeData({ type: new Struct(schema.fields), children: [data] });
+    return recordBatchStream(schema, [new RecordBatch(schema, children)]);
+  };
+  const positions = (valid: Rows, ...indices: number[]): Data =>
+    makeData({ type: new Int8(), ...nulls(indices.length, valid), data: Int8Array.from(indices) });
+  const refusal = {
+    code: 'TableSchemaValidation',
+    message: expect.stringContaining('column "c" is required and null in 1 rows'),
+  };
+
+  test.each([
+    ['without an index', ['a'], positions([true, false], 0, 0)],
+    ['that points at a null value', ['a', null], positions(undefined, 0, 1)],
+  ] as const)('%s is refused by create, overwrite and add', async (_, of, indices) => {
+    const { namespace } = await catalog();
+    const id = ['t'];
+    await expect(namespace.createTable({ id }, rows(of, indices))).rejects.toMatchObject(refusal);
+    await namespace.createTable({ id }, rows(['a'], positions(undefined, 0)));
+    const replaced = namespace.createTable({ id, mode: 'overwrite' }, rows(of, indices));
+    await expect(replaced).rejects.toMatchObject(refusal);
+    const added = namespace.insertIntoTable({ id }, rows(of, indices));
+    await expect(added).rejects.toMatchObject(refusal);
+    expect(await namespace.countTableRows({ id })).toMatchObject({ count: 1 });
+    await namespace.insertIntoTable({ id }, rows(['b', null], positions(undefined, 0)));
+    const found = await namespace.countTableRows({ id, predicate: "c = 'b'" });
+    expect(found).toMatchObject({ count: 1 });
   });
 });
 
