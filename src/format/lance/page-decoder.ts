@@ -275,6 +275,9 @@ export class PageDecoder {
     if (items === undefined) throw body.fault('it has no items');
     const { count } = rows;
     const isDictionary = type.typeId === Type.Dictionary;
+    if (!isDictionary && layoutOf(type) !== 'binary') {
+      throw this.#reader.unreadable('dictionary', String(type));
+    }
     const valueType = isDictionary ? (type as Dictionary).dictionary : type;
     const values = await this.#dictionaryValues(items, valueType, known);
     const found = await this.#reader.numbers(indices, rows);

@@ -264,6 +264,18 @@ describe('refused', () => {
       /in the encoding "flat"/,
     ],
     [
+      'numbers by a dictionary',
+      file(bytes, [
+        {
+          type: 'int32',
+          pages: [
+            page(dictionary(noNulls(flat(8, 0)), noNulls(flat(32, 1)), 3), 4, [0, 4], [0, 12]),
+          ],
+        },
+      ]),
+      /\(Int32\) in the encoding "dictionary"/,
+    ],
+    [
       'vectors of another length',
       file(bytes, [
         {
