@@ -53,8 +53,24 @@ test('a shared file has the rows of each fragment in a slice of its own', () => 
   );
 });
 
-test('a slice of a longer fragment, or out of order, is corrupt', () => {
+test('a slice is copied out of memory that it shares with other bytes', () => {
+  const { bytes, slices } = encodeSharedDeletions([
+    { offsets: Uint32Array.of(1, 2), rows: 9 },
+    { offsets: Uint32Array.of(3, 8), rows: 9 },
+  ]);
+  const [, { offset, bytes: length } = { offset: 0, bytes: 0 }] = slices;
+  // A Buffer's slice is a view, not a copy.
+  const shared = Buffer.concat([Buffer.alloc(1), bytes]).subarray(1 + offset, 1 + offset + length);
+  const found = decodeDeletionSlice(shared, 9, 'd');
+  shared.fill(0);
+  expect(found).toEqual(Uint32Array.of(3, 8));
+});
+
+test('a slice of a longer fragment, out of order or cut within a row, is corrupt', () => {
   const bytes = (...list: number[]) => new Uint8Array(Uint32Array.from(list).buffer);
+  expect(() => decodeDeletionSlice(bytes(1, 2).subarray(0, 7), 99, 'd')).toThrow(
+    expect.objectContaining({ code: 'Corrupt' }),
+  );
   for (const wrong of [bytes(1, 99), bytes(3, 2), bytes(3, 3)])
     expect(() => decodeDeletionSlice(wrong, 99, 'd')).toThrow(
       expect.objectContaining({ code: 'Corrupt' }),

@@ -9,10 +9,11 @@
 import { crc32 } from 'node:zlib';
 import { columnsOf, dataOf, Field, recordBatch, Schema, Uint32 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { corrupt } from '../../json.ts';
+import { corrupt, hex8 } from '../../json.ts';
 import { columnRanges, decodeLoneFragment, encodeFragment } from '../fragment/index.ts';
 
 const TYPE = new Uint32();
+const OFFSET_BYTES = 4;
 /** Lance reads no other name; files of earlier releases call it `offset`. */
 const SCHEMA = new Schema([new Field('row_id', TYPE, false)]);
 
@@ -75,10 +76,12 @@ export function encodeSharedDeletions(parts: readonly FragmentDeletions[]): {
   return { bytes, slices };
 }
 
-/** One fragment's slice of a shared file, as decodeDeletions decodes a file. */
+/** One fragment's slice of a shared file, as decodeDeletions decodes a file. @throws Corrupt naming `file` */
 export function decodeDeletionSlice(bytes: Uint8Array, rows: number, file: string): Uint32Array {
+  if (bytes.length % OFFSET_BYTES !== 0) throw corrupt(file, 'its slice ends within an offset');
   // A copy, for a slice may begin where no word may, and lies in memory that others read.
-  const offsets = new Uint32Array(bytes.slice().buffer, 0, bytes.length >>> 2);
+  const offsets = new Uint32Array(bytes.length / OFFSET_BYTES);
+  new Uint8Array(offsets.buffer).set(bytes);
   const problem = problemOf(offsets, rows);
   if (problem !== undefined) throw corrupt(file, problem);
   return offsets;
@@ -86,7 +89,7 @@ export function decodeDeletionSlice(bytes: Uint8Array, rows: number, file: strin
 
 /** The name of a shared file ends with the crc32 of its bytes: fragments verify their slices alone. */
 export const sharedDeletionsId = (object: string, bytes: Uint8Array): string =>
-  `${object}-${crc32(bytes).toString(16).padStart(8, '0')}`;
+  `${object}-${hex8(crc32(bytes))}`;
 
 /** @param id of the file, as sharedDeletionsId gives it @throws Corrupt naming `file` */
 export function checkSharedDeletions(bytes: Uint8Array, id: string, file: string): void {
