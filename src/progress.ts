@@ -15,6 +15,7 @@ export class Progress {
   /** Called once when the work is ended. Cheaper than listeners of the signal: every request has some. */
   readonly #waiting: ((reason: unknown) => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #ended = false;
   readonly #group: Set<Progress> | undefined;
 
   /**
@@ -72,9 +73,10 @@ export class Progress {
     this.#timer = undefined;
   }
 
+  /** Starts the timeout anew; does nothing after `end`, as work that ended may still come to here. */
   resume(): void {
     if (this.#timer !== undefined) this.#timer.refresh();
-    else if (this.#timeoutMs > 0 && !this.#aborted) this.#start();
+    else if (this.#timeoutMs > 0 && !this.#ended) this.#start();
   }
 
   #start(): void {
@@ -106,6 +108,7 @@ export class Progress {
 
   /** Releases the timer, the callers' signals and the group; the own signal keeps its state. */
   end(): void {
+    this.#ended = true;
     this.pause();
     this.#group?.delete(this);
     if (this.#unlink !== undefined) for (const unlink of this.#unlink.splice(0)) unlink();
