@@ -81,7 +81,7 @@ export async function openLanceDataset(
       yield* fragmentRows(fragment, schema, homes, name, options);
     }
   }
-  const stream = recordBatchStream(schema.schema, batches());
+  const stream = recordBatchStream(schema.schema, { [Symbol.asyncIterator]: batches });
   return Object.assign(stream, { version: manifest.version, rows, bytes });
 }
 
@@ -105,7 +105,7 @@ export async function openLanceDataFile(
       await again.close();
     }
   }
-  const stream = recordBatchStream(schema.schema, batches());
+  const stream = recordBatchStream(schema.schema, { [Symbol.asyncIterator]: batches });
   return Object.assign(stream, { version: undefined, rows, bytes: opened.size });
 }
 

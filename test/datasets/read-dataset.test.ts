@@ -83,6 +83,19 @@ test('branches of a dataset that has been moved', async () => {
   expect(ids).toEqual([1, 3, 4]);
 });
 
+test('a dataset and a data file are read again', async () => {
+  const home = [...homes.values()].find((each) => existsSync(join(each, 'data'))) as string;
+  const [name] = readdirSync(join(home, 'data'));
+  for (const found of [
+    await openLanceDataset(home),
+    await openLanceDataFile(join(home, 'data', name as string)),
+  ]) {
+    const first = await all(found);
+    expect(first.length).toBeGreaterThan(0);
+    expect(exactValues(await all(found))).toEqual(exactValues(first));
+  }
+});
+
 test('an aborted reading stops', async () => {
   const { dataset } = lanceVersions.find(({ rows }) => rows.length > 5000) as { dataset: string };
   const control = new AbortController();
