@@ -335,6 +335,21 @@ describe('chunks', () => {
     await expect(collect(opened)).rejects.toThrow(/read once/);
   });
 
+  it('are not waited for where a message has no body', async () => {
+    const bytes = fixture('types-plain.arrows');
+    const schemaEnd = 8 + new DataView(bytes.buffer, bytes.byteOffset).getInt32(4, true);
+    let pulled = 0;
+    async function* source(): AsyncGenerator<Uint8Array> {
+      for (const part of [bytes.subarray(0, schemaEnd), bytes.subarray(schemaEnd)]) {
+        pulled += 1;
+        yield part;
+      }
+    }
+    const opened = await openArrowBody(source());
+    expect(pulled).toBe(1);
+    expect(exactValues(await collect(opened))).toEqual(exactValues(await read(bytes)));
+  });
+
   it('with an error of their own keep it', async () => {
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield fixture('types-plain.arrows').subarray(0, 20_000);

@@ -53,7 +53,8 @@ export class ByteReader {
    */
   async take(bytes: number): Promise<Uint8Array> {
     this.#held?.set(0);
-    if (this.#chunk.length === 0) this.#chunk = (await this.#pull()) ?? this.#chunk;
+    // Nothing is taken without waiting: what follows a message without a body may come much later.
+    if (this.#chunk.length === 0 && bytes > 0) this.#chunk = (await this.#pull()) ?? this.#chunk;
     if (this.#chunk.length >= bytes || this.#ended) return this.#cut(bytes);
     let held: Uint8Array = new Uint8Array(
       Math.min(bytes, Math.max(FIRST_BYTES, 2 * this.#chunk.length)),
