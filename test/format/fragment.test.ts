@@ -25,6 +25,7 @@ import {
   Vector,
   vectorFromArray,
 } from '../../src/arrow/apache.ts';
+import { dataOf } from '../../src/arrow/index.ts';
 import { typesEqual } from '../../src/arrow/schema-equality.ts';
 import { decodeColumn } from '../../src/format/fragment/column-reader.ts';
 import {
@@ -38,6 +39,7 @@ import {
 } from '../../src/format/fragment/fragment-decoder.ts';
 import { encodeFragment, FragmentEncoder } from '../../src/format/fragment/fragment-encoder.ts';
 import { chunkStatistics, decodeFooter } from '../../src/format/fragment/fragment-footer.ts';
+import { plainColumn } from '../../src/format/fragment/plain-views.ts';
 import { mergeStatistics } from '../../src/format/fragment/statistics.ts';
 import { fieldIdsOf, stripFieldIds, withFieldIds } from '../../src/ipc/encode/field-ids.ts';
 import {
@@ -264,6 +266,25 @@ describe('input that does not hold what it claims is refused by name', () => {
     const outer = new Schema([new Field('bad', new Struct([own.fields[0] as Field]), true)]);
     const struct = make({ type: outer.fields[0]?.type, length: data.length, children: [data] });
     expect(() => encodeFragment(outer, [batchOf(outer, [struct])])).toThrow(refusal);
+  });
+
+  test('views of more bytes than one buffer holds', () => {
+    // All rows but the last, which is null, share one value: 2 GiB once each has its own.
+    const rows = 2049;
+    const size = 2 ** 20;
+    const values = new Uint8Array(rows * 16);
+    const words = new DataView(values.buffer);
+    for (let row = 0; row < rows; row += 1) words.setInt32(row * 16, size, true);
+    const validity = new Uint8Array(257).fill(255, 0, 256);
+    const views = [new Uint8Array(size)];
+    const data = dataOf(new Utf8View(), rows, { nullCount: 1, validity, values, views });
+    const tooMany = expect.objectContaining({
+      code: 'InvalidInput',
+      message: expect.stringMatching(/Column bad .*more than 2147483647 bytes.*smaller record/),
+    });
+    const own = new Schema([new Field('bad', data.type, true)]);
+    expect(() => encodeFragment(own, [batchOf(own, [data])])).toThrow(tooMany);
+    expect(() => plainColumn(data, new Utf8(), 'bad')).toThrow(tooMany);
   });
 
   test('columns of unequal length', () => {

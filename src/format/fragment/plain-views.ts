@@ -18,13 +18,11 @@ import {
   Type,
   Utf8,
 } from '../../arrow/index.ts';
-import { DirspaceError } from '../../errors.ts';
-import { usedViewBytes } from '../../ipc/index.ts';
+import { MOST_BYTES, tooManyBytes, usedViewBytes } from '../../ipc/index.ts';
 
 const VIEW_BYTES = 16;
 /** Longer values are in a data buffer, and their view has the first four bytes. */
 const INLINE_BYTES = 12;
-const MOST_BYTES = 0x7fffffff;
 
 function typeWithoutViews(type: DataType): DataType {
   if (type.typeId === Type.Utf8View) return new Utf8();
@@ -62,7 +60,7 @@ export function withoutViews(schema: Schema): Schema {
 
 /**
  * A column of the stored type with the values of `data`.
- * @throws TableSchemaValidation where a view points out of its buffers
+ * @throws TableSchemaValidation where a view points out of its buffers, InvalidInput for 2 GiB and more
  */
 export function plainColumn(data: Data, type: DataType, name: string): Data {
   if (data.type.typeId === Type.Utf8View || data.type.typeId === Type.BinaryView) {
@@ -93,9 +91,7 @@ function plainValues(data: Data, type: DataType, name: string): Data {
   for (let row = 0; row < length; row++) {
     const isNull = nullCount > 0 && !getBit(data.nullBitmap, data.offset + row);
     if (!isNull) end += words.getInt32(row * VIEW_BYTES, true);
-    if (end > MOST_BYTES) {
-      throw new DirspaceError('InvalidInput', `${end} bytes do not fit into one column of texts`);
-    }
+    if (end > MOST_BYTES) throw tooManyBytes(name);
     offsets[row + 1] = end;
   }
   const values = new Uint8Array(end);

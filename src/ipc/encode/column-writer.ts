@@ -269,7 +269,7 @@ class ColumnWriter implements EncodedColumn {
       for (const buffer of buffers) this.#push(bytesOf(buffer));
       this.views.push(buffers.length);
     } else {
-      const { views, heap } = compactViews(data, held, nulls, used);
+      const { views, heap } = compactViews(data, held, nulls, used, name);
       this.#push(views);
       if (used > 0) this.#push(heap);
       this.views.push(used > 0 ? 1 : 0);

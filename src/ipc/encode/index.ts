@@ -16,4 +16,4 @@ export {
   readSchema,
   type StoredSchema,
 } from './schema-message.ts';
-export { usedViewBytes } from './view-columns.ts';
+export { MOST_BYTES, tooManyBytes, usedViewBytes } from './view-columns.ts';

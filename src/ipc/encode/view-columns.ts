@@ -11,6 +11,17 @@ import { type Data, getBit } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import { invalidColumn } from './normalise-column.ts';
 
+/** Positions in a buffer, and offsets of 32 bits, end here. */
+export const MOST_BYTES = 0x7fffffff;
+
+/** The error for the values of one batch that one buffer cannot hold. */
+export const tooManyBytes = (name: string): DirspaceError =>
+  new DirspaceError(
+    'InvalidInput',
+    `Column ${name} cannot be written: a record batch has more than ${MOST_BYTES} bytes of its values, which is what one buffer can hold. Send smaller record batches.`,
+    { details: { column: name } },
+  );
+
 /**
  * Bytes of the buffers that valid rows point at, counted again where rows share them.
  * @param held the views of all rows
@@ -38,15 +49,16 @@ export function usedViewBytes(data: Data, held: Uint8Array, nulls: number, name:
 /**
  * The views with one buffer that holds what they point at and no more; nulls become zeros.
  * @param used what usedViewBytes said, which has checked the views
+ * @throws InvalidInput for 2 GiB and more
  */
 export function compactViews(
   data: Data,
   held: Uint8Array,
   nulls: number,
   used: number,
+  name: string,
 ): { readonly views: Uint8Array; readonly heap: Uint8Array } {
-  if (used > 0x7fffffff)
-    throw new DirspaceError('InvalidInput', `${used} bytes do not fit into one view buffer`);
+  if (used > MOST_BYTES) throw tooManyBytes(name);
   const views = new Uint8Array(data.length * 16);
   const heap = new Uint8Array(used);
   const from = new DataView(held.buffer, held.byteOffset, held.byteLength);
