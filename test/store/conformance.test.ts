@@ -58,6 +58,17 @@ test('read-only creates nothing and refuses every write', async () => {
   expect(nodeFs.readdirSync(root)).toEqual(['a']);
 });
 
+test.each(['EPERM', 'EMLINK', 'ENOSYS', 'EOPNOTSUPP', 'EXDEV'])(
+  'a file system that answers a link with %s has none',
+  (code) => {
+    const fs = { ...createFsFromVolume(new Volume()) } as unknown as FileSystem;
+    fs.linkSync = () => {
+      throw Object.assign(new Error(code), { code });
+    };
+    expect(openFileStore({ root: '/c', fs }).probe().hardLinks).toBe(false);
+  },
+);
+
 test('the root is made canonical once and created with its parents', async () => {
   const parent = temporaryFolder();
   nodeFs.mkdirSync(`${parent}/real`);

@@ -17,7 +17,13 @@ import {
 } from './durable-write.ts';
 import { errnoOf, type FileSystem } from './file-system.ts';
 import { absolutePath, enterFolder, lookAt, requireFolder } from './safe-path.ts';
-import { isSystemFailure, missingFolder, outcomeUnknown, storeError } from './store-error.ts';
+import {
+  isSystemFailure,
+  isWithoutLinks,
+  missingFolder,
+  outcomeUnknown,
+  storeError,
+} from './store-error.ts';
 
 /** False if the name is taken. An error before the name is made leaves at most a temporary file. */
 export async function putIfAbsent(
@@ -62,16 +68,6 @@ export async function linkObject(disk: Disk, from: string, to: string): Promise<
   return true;
 }
 
-/** How file systems say that they give no second name, or no further one. */
-const NO_LINKS: ReadonlySet<string | undefined> = new Set([
-  'EPERM',
-  'EMLINK',
-  'ENOTSUP',
-  'EOPNOTSUPP',
-  'ENOSYS',
-  'EXDEV',
-]);
-
 /**
  * A second name for an object that never changes, whose folder is the caller's to flush; false where there
  * is no such object, undefined where the file system gives none.
@@ -84,9 +80,8 @@ export function nameAgain(disk: Disk, from: string, to: string): boolean | undef
   try {
     disk.fs.linkSync(source, target);
   } catch (error) {
-    const errno = errnoOf(error);
-    if (NO_LINKS.has(errno)) return undefined;
-    if (errno === 'ENOENT' && lookAt(disk, from) === undefined) return false;
+    if (isWithoutLinks(error)) return undefined;
+    if (errnoOf(error) === 'ENOENT' && lookAt(disk, from) === undefined) return false;
     throw failure(error, 'link', to, folder);
   }
   disk.changed(folder);

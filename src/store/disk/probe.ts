@@ -10,7 +10,7 @@ import { closeQuietly, unlinkQuietly } from './durable-write.ts';
 import { errnoOf } from './file-system.ts';
 import { makeFolders } from './folder-moves.ts';
 import { enterFolder, lookAt } from './safe-path.ts';
-import { storeError } from './store-error.ts';
+import { isWithoutLinks, storeError } from './store-error.ts';
 
 export interface Capabilities {
   /** Hard links work and never replace: what publishing a version rests on. */
@@ -50,10 +50,7 @@ function linksExclusively(disk: Disk, file: string, linked: string): boolean {
   try {
     disk.fs.linkSync(file, linked);
   } catch (error) {
-    const errno = errnoOf(error);
-    if (errno === 'EPERM' || errno === 'ENOTSUP' || errno === 'ENOSYS' || errno === 'EMLINK') {
-      return false;
-    }
+    if (isWithoutLinks(error)) return false;
     throw error;
   }
   try {

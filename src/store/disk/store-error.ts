@@ -53,6 +53,17 @@ export function tellsMissing(error: unknown): boolean {
   return errno === 'ENOENT' || errno === 'ENOTDIR';
 }
 
+/** Whether the system said that it gives a file no second name, or no further one. */
+export const isWithoutLinks = (error: unknown): boolean => NO_LINKS.has(errnoOf(error));
+const NO_LINKS: ReadonlySet<string | undefined> = new Set([
+  'EPERM',
+  'EMLINK',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'ENOSYS',
+  'EXDEV',
+]);
+
 /** The folder a write needs is not there: a table was dropped or moved under the writer, or the root. */
 export function missingFolder(folder: string, cause?: unknown): DirspaceError {
   const what = folder === '' ? 'the root of the catalog' : `the folder \`${folder}\``;
