@@ -1,8 +1,9 @@
 /**
- * `chunkOutlines` reads from a chunk the few facts about each fragment that a manifest for Lance
- * needs (`FragmentOutline`). It is faster than decoding the chunk, because it skips the statistics.
- * It returns undefined if any entry has another form than the usual one, such as one with deleted
- * rows; the caller then decodes the chunk (chunk.ts).
+ * `chunkOutlines` reads from a chunk, in steps, the few facts about each fragment that a manifest
+ * for Lance needs (`FragmentOutline`). It skips the statistics, so it is faster than decoding the
+ * chunk. It returns undefined if any entry has another form than the usual one, such as one with
+ * deleted rows, overlays or no Lance part; the caller then decodes the chunk (chunk.ts). Bytes that
+ * are not the chunk of the manifest throw Corrupt.
  */
 import { verifiedChecksum } from '../../json.ts';
 import { type ChunkEntry, requireChunk } from './chunk.ts';
@@ -59,7 +60,7 @@ export function* chunkOutlines(
     const end = lanceAt < 0 ? null : END.exec(text);
     if (end === null) return undefined;
     const fileSize = Number(end[1]);
-    // Both are damage, which decoding tells of.
+    // A footer that the file or its Lance part leaves no room for is damage, which decoding reports.
     if (Number(begin[5]) + fileSize > Number(begin[4])) return undefined;
     outlines.push({
       id: Number(begin[1]),

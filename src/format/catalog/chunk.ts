@@ -1,9 +1,10 @@
 /**
- * Encodes (`encodeChunkInSteps`) and decodes (`decodeChunkInSteps`) chunk files. A chunk is an
- * immutable run of fragment entries that manifests share, so that the manifest of a table with
- * thousands of fragments stays short. A manifest refers to a chunk by a `ChunkEntry`. Decoding
- * checks the chunk against its checksum, size and count, and throws Corrupt if they differ.
- * chunk-index.ts reads single blocks of a chunk.
+ * Encodes (`encodeChunkInSteps`) and decodes (`decodeChunkInSteps`) chunk files, in short steps. A
+ * chunk is an immutable run of fragment entries that manifests share, so that the manifest of a
+ * table with thousands of fragments stays short. A manifest refers to a chunk by a `ChunkEntry`.
+ * Decoding checks the chunk against its checksum, size and count, and throws Corrupt if they
+ * differ; `checkChunk` also checks its ids and its index. chunk-index.ts reads single blocks of a
+ * chunk.
  */
 import { crc32 } from 'node:zlib';
 import {
@@ -71,7 +72,8 @@ export interface EncodedBlock {
 }
 
 /**
- * The same in steps: an entry of very many columns is long.
+ * Encodes a chunk, in steps because an entry of very many columns is long.
+ * @param file its name
  * @param encoded by the place of their first entry, blocks whose bytes are known to be those of the entries
  */
 export function* encodeChunkInSteps(
@@ -164,7 +166,7 @@ export function requireChunk(
 /** Entries that are looked at in one step. */
 const STEP_ENTRIES = 64;
 
-/** The same, in steps where it is long. */
+/** The entries of a chunk, in steps where it is long. @throws Corrupt naming `file` */
 export function* decodeChunkInSteps(
   bytes: Uint8Array,
   entry: ChunkEntry,

@@ -2,8 +2,10 @@
  * Encodes (`encodeDeletions`) and decodes (`decodeDeletions`) deletion files. A deletion file lists
  * the deleted rows of one fragment as ascending offsets, in an Arrow file of one column. A shared
  * file holds the lists of several fragments (`encodeSharedDeletions`), and a reader needs only the
- * slice of its fragment (`decodeDeletionSlice`). Callers verify the checksum that the fragment's
- * entry holds.
+ * slice of its fragment (`decodeDeletionSlice`). Offsets that do not ascend within the fragment
+ * throw Internal when they are encoded, and Corrupt when they are decoded. Callers verify the
+ * checksum that the fragment's entry holds; `checkSharedDeletions` verifies a whole shared file by
+ * its name. `unionDeletions` merges two lists.
  */
 
 import { crc32 } from 'node:zlib';
@@ -98,7 +100,7 @@ export function checkSharedDeletions(bytes: Uint8Array, id: string, file: string
 }
 
 /**
- * The inverse. The bytes are to be checked against the manifest's checksum before.
+ * The inverse of encodeDeletions. The caller has checked the bytes against the manifest's checksum.
  * @param rows rows of the fragment they belong to
  * @throws Corrupt naming `file`
  */

@@ -1,9 +1,10 @@
 /**
  * Defines `FragmentEntry`, the description of one fragment in a manifest or chunk. `fragmentText`
- * encodes it and `decodeFragment` decodes it. An entry has the number of rows, the field ids, the
- * files of columns, the deletion file, and statistics for pruning. It tells whether Lance can read
- * the fragment. It holds the checksum of each column file's footer; the footer holds the checksums
- * of the rest of that file.
+ * encodes it; `decodeFragment` decodes it and throws Corrupt for one that cannot be. An entry has
+ * the number of rows, the field ids, the files of columns (with up to 8 overlays), the deletion
+ * file, and statistics for pruning, which stay encoded. `isReadByLance` tells whether Lance can
+ * read the fragment, and `featuresOf` what a release must know to read it. The entry holds the
+ * checksum of each column file's footer; the footer holds those of the rest of the file.
  */
 import {
   arrayMember,

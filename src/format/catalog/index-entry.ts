@@ -1,9 +1,10 @@
 /**
- * Encodes and decodes the indexes that a manifest lists (`indexesText`, `decodeIndexes`). An index
- * consists of immutable segments, whose files are written like fragments. They refer to rows by
- * positions, which number the rows of the segment's fragments (`runs`), one fragment after the
- * other. A run covers its fragment only while the file with the indexed column is the one that it
- * was built from (`columnStamp`).
+ * Encodes and decodes the indexes that a manifest lists, 256 at most (`indexesText`,
+ * `decodeIndexes`); decoding throws Corrupt. An index consists of immutable segments, whose files
+ * are written like fragments. They refer to rows by positions of 32 bits, which number the rows of
+ * the segment's fragments (`runs`), one fragment after the other. A run covers its fragment only
+ * while the file with the indexed column is the one that it was built from (`columnStamp`).
+ * `livingIndexes` leaves out indexes of dropped fields.
  */
 import {
   arrayMember,

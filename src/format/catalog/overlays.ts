@@ -1,7 +1,9 @@
 /**
  * `columnFiles` lists the files that hold the columns of one fragment: its own file, and its
- * overlays, whose columns were added later or take the place of earlier ones. `withOverlay` adds an
- * overlay to an entry, and drops overlays whose columns have all been replaced.
+ * overlays, whose columns were added later or take the place of earlier ones. `storedBytes` and
+ * `fileIds` give their bytes and names. `withOverlay` adds an overlay to an entry, and drops
+ * overlays whose columns have all been replaced; its callers see to it that no more than
+ * `MOST_OVERLAYS` are left.
  */
 import {
   type ColumnFile,

@@ -2,7 +2,9 @@
  * Encodes and decodes the small JSON files of a catalog: the records of the format, of namespaces,
  * tables, tags and branches, of entries of the trash, and of idempotency keys. Each kind has a pair
  * of functions, such as `encodeTable` and `decodeTable`. Decoding throws Corrupt for damage, and
- * UnsupportedFormat for a newer format or an unknown feature.
+ * UnsupportedFormat for a newer format or an unknown feature. Only the record of the format may
+ * lack a checksum, as older releases wrote it. `isOutside` recognises the location of a table
+ * outside the root.
  */
 import {
   arrayMember,
