@@ -1,9 +1,10 @@
 /**
- * `decodeColumn` builds an Arrow column from the bytes of one stored column. The buffers of an
- * uncompressed column become views of these bytes, which are copied first if their address is not a
- * multiple of 8. Those of a compressed one are decoded into memory from `room`. Lengths that do not
- * fit the type throw the error that `fail` makes. Positions in views and dictionary indices are not
- * checked, because callers have verified the checksum. ipc/encode/column-writer.ts is the inverse.
+ * `decodeColumn` builds an Arrow column from the bytes of one stored column; `decodeColumnInSteps`
+ * does so in steps. The buffers of an uncompressed column become views of these bytes, which are
+ * copied first if their address is not a multiple of 8. Those of a compressed one are decoded into
+ * memory from `room`. Lengths that do not fit the type throw the error that `fail` makes. Offsets
+ * are checked at both ends only, and views, rows of unions and dictionary indices not at all,
+ * because callers have verified the checksum. ipc/encode/column-writer.ts is the inverse.
  */
 
 import {

@@ -1,7 +1,8 @@
 /**
  * `columnStatistics` computes the statistics of one column of a record batch from its buffers:
- * rows, nulls, NaNs, and the lowest and highest value. Types for which no bounds are kept, such as
- * binary, lists and structs, get only the counts. text-statistics.ts finds the bounds of texts.
+ * rows, nulls, NaNs, and the lowest and highest value without NaNs. Types for which no bounds are
+ * kept, such as binary, lists, structs and dictionaries of anything but texts, get only the counts.
+ * The buffers must have been checked. text-statistics.ts finds the bounds of texts.
  */
 import {
   type Data,

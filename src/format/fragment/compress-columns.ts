@@ -1,10 +1,11 @@
 /**
- * `ColumnCompressor` compresses buffers as Zstandard frames of up to 64 KiB of content, in the form
- * that Arrow and Lance read: for `zstd` values and 64-bit offsets, for `auto` only texts and binary
- * values that are not short. Buffers of less than 4 KiB, and those that would save too little, are
- * not compressed; the latter are not tried in some batches after it. If any buffer of a batch is
- * compressed, all that are not empty get a prefix. `stored` describes a column that is not
- * compressed; buffer-forms.ts describes the stored forms.
+ * `ColumnCompressor` compresses buffers of record batches as Zstandard frames of up to 64 KiB of
+ * content, in the form that Arrow and Lance read: for `zstd` values and 64-bit offsets, for `auto`
+ * only texts and binary values of 8 bytes and more on average. Buffers of less than 4 KiB stay as
+ * they are, and so do those that would keep more than 85 % of their size (`auto`: 40 %); such
+ * values are then not tried in up to 15 batches. If any buffer of a batch is compressed, all that
+ * are not empty get a prefix. `stored` describes a column that is not compressed; buffer-forms.ts
+ * describes the stored forms.
  */
 import { childFields, type DataType, hasLargeOffsets, layoutOf } from '../../arrow/index.ts';
 import type { Compression } from '../../compression.ts';
@@ -65,11 +66,9 @@ interface Rest {
 }
 
 /**
- * Compresses the columns of batches, one batch after another. `zstd` compresses numbers, texts,
- * binary values and 64-bit offsets; `auto` texts and binary values that are not short, and only if
- * much is saved. Validity, booleans, 32-bit offsets and the items of vectors stay as they are.
- * Values that were not worth it in one batch are tried in fewer of the batches after it. A process
- * with no encoder of Zstandard, neither Node's nor WebAssembly, compresses nothing.
+ * Compresses the columns of batches, one batch after another. Validity, booleans, 32-bit offsets and
+ * the items of vectors stay as they are. A process with no encoder of Zstandard, neither Node's nor
+ * WebAssembly, compresses nothing.
  */
 export class ColumnCompressor {
   readonly #rule: (typeof RULES)[keyof typeof RULES];

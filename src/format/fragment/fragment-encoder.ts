@@ -1,9 +1,10 @@
 /**
  * `FragmentEncoder` encodes a fragment, one record batch after another, as an Arrow IPC file with
- * its layout in the footer. It checks columns against the schema, computes their statistics and
- * checksums, and compresses them if it gets a `ColumnCompressor`. A `PartWriter` may add a part for
- * readers of another format, such as Lance. Dictionaries are held in memory and written at the end,
- * uncompressed. This file does no I/O.
+ * its layout in the footer; `encodeFragment` encodes a small one at once. It computes statistics
+ * and checksums, and compresses columns if it gets a `ColumnCompressor`. A `PartWriter` may add a
+ * part for readers of another format, such as Lance. A batch that does not fit the schema throws
+ * TableSchemaValidation, and so does a null in a required top-level column other than a dictionary.
+ * Dictionaries are held in memory and written at the end, uncompressed. This file does no I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

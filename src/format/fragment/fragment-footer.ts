@@ -1,8 +1,10 @@
 /**
- * Decodes the footer at the end of a fragment, which holds its schema, layout and checksums. It
- * first verifies the bytes against the manifest's checksum, and throws Corrupt if they differ.
- * Readers find in the footer where a column lies, its statistics and its type. This file does no
- * I/O.
+ * Decodes the footer at the end of a fragment, which holds its schema, layout and checksums
+ * (`decodeFooter`, or `decodeFooterInSteps` for a long one). It first verifies the bytes against
+ * the manifest's checksum, and throws Corrupt if they differ, and UnsupportedFormat for a newer
+ * layout. Readers find in the footer where a column lies (`chunkAt`), its statistics
+ * (`chunkStatistics`) and its type (`typeAt`); a column that is not there throws Internal. This
+ * file does no I/O.
  */
 import { crc32 } from 'node:zlib';
 import type { Data, Schema } from '../../arrow/index.ts';

@@ -1,8 +1,9 @@
 /**
  * Encodes and decodes the layout of a fragment file, which is JSON in the footer of the file. It
  * tells where the columns of each batch lie, with their checksums and statistics, and where
- * dictionaries and the part for Lance lie. A layout of 128 KiB or more is decoded in steps, and
- * each of its columns only when it is asked for (layout-cuts.ts).
+ * dictionaries and the part for Lance lie. Damage throws Corrupt, and a newer layout
+ * UnsupportedFormat. A layout of 128 KiB or more is decoded in steps, and each of its columns only
+ * when it is asked for, which may throw too (layout-cuts.ts).
  */
 
 import { DirspaceError } from '../../errors.ts';

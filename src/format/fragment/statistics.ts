@@ -1,7 +1,7 @@
 /**
  * Defines `ColumnStatistics`, the counts and bounds of a column by which scans prune, and the kind
  * of bounds that a type has (`statisticKind`). It also encodes, decodes and merges them, and orders
- * bounds (`compareValues`). column-statistics.ts computes them.
+ * bounds (`compareValues`); decoding throws Corrupt. column-statistics.ts computes them.
  */
 import {
   type DataType,

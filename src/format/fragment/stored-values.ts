@@ -3,7 +3,7 @@
  * `findValue` returns the place of a value, and null for a null value. For other types, and for
  * columns with views, it returns undefined. `readBytes` reads the value or a part of it. Only the
  * pages with the wanted bytes are loaded and verified (sparse-pages.ts), so a part of a long value
- * is read without the rest.
+ * is read without the rest. Damage throws Corrupt; the row and the part must be there.
  */
 import {
   childFields,

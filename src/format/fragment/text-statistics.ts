@@ -1,8 +1,9 @@
 /**
  * Finds the lowest and highest text of a column, ordered by UTF-8 bytes. `textBounds` is for texts,
  * `viewBounds` for text views, and `dictionaryBounds` for the values of a dictionary that occur.
- * text-bounds.ts shortens the results. A bound that is not UTF-8 is left out. A column whose texts
- * end behind 2 GiB has no bounds.
+ * text-bounds.ts shortens the results. A bound that is not UTF-8 is left out; in a dictionary it
+ * counts as it is read, with U+FFFD for the wrong bytes. A column whose texts end behind 2 GiB has
+ * no bounds.
  */
 import {
   bytesOf,

@@ -1,7 +1,9 @@
 /**
  * Converts the offsets of text and binary columns at the top level to 64 bits when a fragment is
- * written, and back when it is read. Tables with compression `zstd` need this, because Lance reads
- * compressed offsets only in that width.
+ * written (`wideSchema`, `widened`), and back when it is read (`narrowSchema`, `narrowOffsets`).
+ * Tables with compression `zstd` need this, because Lance reads compressed offsets only in that
+ * width. `narrowSchema` returns undefined for columns without wide offsets, and `narrowOffsets`
+ * false if an offset needs more than 31 bits.
  */
 import {
   Binary,
