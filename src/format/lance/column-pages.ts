@@ -1,9 +1,9 @@
 /**
  * `BatchPages` describes the columns of record batches as pages of Lance, which refer to the bytes
- * that are already in the file. It walks the buffers of an encoded Arrow column in file order and
- * records the encoding of each. Lance marks null lists and null values of dictionary columns in
- * another way than Arrow, so it adds rewritten offsets and indices for them. Columns that Lance
- * cannot read are reported to `refuse`.
+ * that are already in the file; `dictionaryValues` does so for a dictionary. It walks the buffers
+ * of an encoded Arrow column in file order and records the encoding of each. Lance marks null lists
+ * and null values of dictionary columns in another way than Arrow, so it adds rewritten offsets and
+ * indices for them. What Lance cannot read, such as null structs, is reported to `refuse`.
  */
 import {
   bytesOf,
@@ -37,7 +37,7 @@ import {
 } from './page-encoding.ts';
 import type { ProtoMembers } from './protobuf.ts';
 
-/** Forms of encodings: two of each, and the same of compressed values. */
+/** Numbers by which `keptEncoding` tells the encodings of one type apart; they are added up. */
 const NO_NULLS = 0;
 const SOME_NULLS = 2;
 const COMPRESSED = 4;

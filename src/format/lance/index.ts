@@ -31,7 +31,6 @@ export {
 export {
   decodeLanceDeletions,
   type LanceDeletionKind,
-  type LanceDeletions,
 } from './lance-deletions.ts';
 export {
   type LanceExportSchema,
@@ -44,7 +43,6 @@ export {
   lanceDataFiles,
   lanceFields,
   lanceIdOf,
-  lanceIdsOf,
   lanceNumbered,
   metadataFromLance,
 } from './lance-fields.ts';

@@ -1,11 +1,12 @@
 /**
  * `lanceFields` converts the fields of an Arrow schema to Lance's list of fields, depth first, with
  * ids, parents and logical types. If Lance cannot hold a type, or its readers fail on a name or on
- * metadata, it returns a `problem`, which says in which column and why. lance-schema.ts is the
- * inverse.
+ * metadata, it returns a `problem`, which says in which column and why. `fieldMembers` encodes a
+ * field for a data file, and `manifestFieldMembers` for a manifest. lance-schema.ts is the inverse.
  *
  * A writer of Lance may reuse the id of a dropped field, so Lance's ids can differ from the
- * engine's. `lanceIdOf`, `lanceIdsOf` and `lanceNumbered` convert the engine's ids to Lance's.
+ * engine's. `lanceIdOf`, `lanceIdsOf` and `lanceNumbered` convert the engine's ids to Lance's, and
+ * `lanceDataFiles` lists the files of a fragment with them.
  */
 import { childFields, type DataType, type Field, Type } from '../../arrow/index.ts';
 import { FIELD_ID_KEY } from '../../ipc/index.ts';

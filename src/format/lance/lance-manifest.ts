@@ -1,6 +1,7 @@
 /**
- * Encodes the manifests by which Lance reads versions of a table (`lance.table.Manifest`). For a
- * version that Lance cannot read, `closedLanceManifest` encodes a manifest that Lance refuses to
+ * Encodes the manifests by which Lance reads versions of a table (`lance.table.Manifest`):
+ * `lanceManifest` at once, `lanceManifestBytes` in steps. All fragments must have a Lance part. For
+ * a version that Lance cannot read, `closedLanceManifest` encodes a manifest that Lance refuses to
  * open. `lanceFence` encodes one of the same kind for tables that Lance must not open by path.
  * `isOwnLanceManifest` tells manifests of this engine from those of other programs.
  *
@@ -209,7 +210,7 @@ function transactionMessage({ version, transaction, done }: ClosedLanceVersion):
     : written.message(100, noMembers);
 }
 
-/** Fragments between two breaths. */
+/** Fragments between two steps. */
 const FRAGMENTS_A_STEP = 256;
 
 function* membersBehindFields(of: LanceVersion<LanceFragment>): Generator<undefined, Uint8Array[]> {

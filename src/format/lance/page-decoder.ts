@@ -2,8 +2,9 @@
  * `PageDecoder` decodes rows of one page of a Lance 2.0 column into an Arrow column. `values` is
  * for all types but lists and structs. `lists` decodes the ends of lists, and `packed` the members
  * of a packed struct. It understands the encodings that this engine writes for such pages
- * (page-encoding.ts), and some others of Lance's own writers. Any other encoding throws
- * Unsupported. page-reader.ts reads the buffers and checks their bounds.
+ * (page-encoding.ts), and some others of Lance's own writers. Damage throws Corrupt, and any other
+ * encoding, or more memory than the budget allows, throws Unsupported. page-reader.ts reads the
+ * buffers and checks their bounds. `nullBytes` tells how many bytes a null of a type takes.
  */
 import {
   bitmapBytes,

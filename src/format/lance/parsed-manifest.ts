@@ -1,9 +1,10 @@
 /**
- * `readLanceManifest` parses a Lance manifest file of any writer: its trailer, the manifest, the
- * inline transaction and the list of indexes. The file is untrusted: a position or length that does
- * not lie within it throws Corrupt. A newer format and a file of more than 64 MiB throw
- * UnsupportedFormat. Members that it does not know are listed in `unknown`, so that the caller can
- * refuse them.
+ * `readLanceManifest` parses a Lance manifest file of any writer (`lanceManifestSteps` in short
+ * steps): its trailer, the manifest, the inline transaction and the list of indexes. The file is
+ * untrusted: a position or length that does not lie within it throws Corrupt. A newer format and a
+ * file of more than 64 MiB throw UnsupportedFormat. Members that it does not know are listed in
+ * `unknown`; `strangeToReaders` names one, or a feature flag, without which the rows cannot be
+ * read.
  *
  * Source: table.proto of the Lance repository.
  */

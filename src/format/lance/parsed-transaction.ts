@@ -1,8 +1,8 @@
 /**
- * `transactionSteps` parses the transaction in a Lance manifest, which describes what its writer
- * changed in the version that it had read. Operations that tables here never take, such as
- * data_overlay, are returned by name only. For an unknown operation, `operation` is undefined. A
- * malformed message throws Corrupt.
+ * `transactionSteps` parses the transaction in a Lance manifest, in short steps. It describes what
+ * its writer changed in the version that it had read (`ParsedOperation`). Operations that tables
+ * here never take, such as data_overlay, are returned by name only. For an unknown operation,
+ * `operation` is undefined. A malformed message throws Corrupt.
  *
  * Source: transaction.proto of the Lance repository.
  */

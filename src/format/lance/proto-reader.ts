@@ -1,8 +1,9 @@
 /**
  * `ProtoReader` reads the members of a protobuf message from an untrusted file, by number and wire
- * type. A fault throws Corrupt with the name of the file, the byte and the member. The messages of
- * a file share limits (`ProtoFile`), so that a small file cannot fill memory. Callers skip members
- * that they do not know, and the file counts these by name.
+ * type. A fault throws Corrupt with the name of the file, the byte and the member; so does a second
+ * member where only one may stand. The messages of a file share limits (`ProtoFile`), such as
+ * 1,000,000 messages and texts, so that a small file cannot fill memory. Callers skip members that
+ * they do not know, and the file counts these by name.
  */
 import { DirspaceError } from '../../errors.ts';
 
