@@ -1,8 +1,9 @@
 /**
  * Decodes LZ4. `decodeLz4InSteps` decodes one frame of a known content size in steps, and verifies
  * the checksums that the frame has. `decodeLz4Block` decodes one block that has no frame into a
- * buffer of the caller, and returns the number of bytes written. The input is untrusted: it cannot
- * write past the size or the buffer, and faults go to the caller's `refuse`.
+ * buffer of the caller, and returns the number of bytes written. `maxLz4Size` bounds what an input
+ * can hold. The input is untrusted: it cannot write past the size or the buffer, and faults go to
+ * the caller's `refuse`.
  */
 import { drained } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,11 +1,11 @@
 /**
  * Decodes the Zstandard frames that fill an input, whose content has a known size in all.
- * `decodeZstdInto` does so at once, and `decodeZstdInSteps` lets other work run in between. The
- * input is untrusted: checksums are verified, and faults such as another size go to the caller's
- * `refuse`. Node's library (node-zstd.ts), if it is there, decodes frames of 1 KiB or more, unless
- * their window is over 128 MiB, or over 8 MiB and larger than their content. The kernels
- * (zstd-short.ts) decode the remaining frames; plain code (zstd-blocks.ts) does so for content over
- * 2 MiB and where WebAssembly cannot run.
+ * `decodeZstdInto` does so at once, and `decodeZstdInSteps` lets other work run in between;
+ * `maxZstdSize` bounds what an input can hold. The input is untrusted: checksums are verified, and
+ * faults such as another size go to the caller's `refuse`. Node's library (node-zstd.ts), if it is
+ * there, decodes frames of 1 KiB or more, unless their window is over 128 MiB, or over 8 MiB and
+ * larger than their content. The kernels (zstd-short.ts) decode the remaining frames; plain code
+ * (zstd-blocks.ts) does so for content over 2 MiB and where WebAssembly cannot run.
  */
 import { drained, type WaitingSteps } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,8 +1,9 @@
 /**
- * `encodeColumn` encodes one column as the buffers of an Arrow IPC record batch. The values of a
- * dictionary go to a `DictionaryUnion` of the caller, and the column's indices are rewritten to fit
- * it. Data that does not fit the type, such as a buffer that is too short or an offset that leads
- * out of one, throws TableSchemaValidation naming the column.
+ * `encodeColumn` encodes one column as the buffers of an Arrow IPC record batch; `buffersOf` cuts
+ * them apart again. The values of a dictionary go to a `DictionaryUnion` of the caller, and the
+ * column's indices are rewritten to fit it. Data that does not fit the type, such as a buffer that
+ * is too short, an offset that leads out of one or dictionary indices of 64 bits, throws
+ * TableSchemaValidation naming the column. Views of more than 2 GiB throw InvalidInput.
  */
 import {
   bitmapBytes,

@@ -2,7 +2,8 @@
  * Keeps the stable id of each field in the metadata of that field, so that a fragment tells which
  * columns it holds. `withFieldIds` writes the ids, `fieldIdsOf` reads them (undefined for a field
  * without one), and `stripFieldIds` removes them. In a list of ids, the id of a field comes before
- * those of its children. Fields inside a dictionary's values have no ids.
+ * those of its children; a list of another length throws Internal. Fields inside a dictionary's
+ * values have no ids.
  */
 import { changeField, childFields, type Field, mapType, Schema, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

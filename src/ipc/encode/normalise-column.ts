@@ -2,7 +2,7 @@
  * `normaliseColumn` prepares a column from outside for statistics: the result has an exact null
  * count, and its values lie in the array class of its type. The children of nested columns stay
  * unchanged. `nullCountOf` counts the nulls by the validity bitmap; a union has none. A bitmap that
- * is shorter than the rows throws TableSchemaValidation.
+ * is shorter than the rows throws TableSchemaValidation, for which `invalidColumn` makes the error.
  */
 import {
   bitmapBytes,

@@ -1,9 +1,10 @@
 /**
  * `prepareSchema` encodes a schema as the message at the head of a file or stream, and `readSchema`
- * decodes the message of a file. Both cache their latest results, because thousands of fragments
- * can share one schema. `prepareSchema` throws TableSchemaValidation for types that nest too deep
- * (`MAX_SCHEMA_DEPTH`). `readSchema` throws Corrupt for a damaged schema. It checks the bytes
- * before apache-arrow parses them, because that parser would loop for minutes on bad lengths.
+ * decodes the message of a file. Both cache their latest results, which callers share and must not
+ * change, because thousands of fragments can share one schema. `prepareSchema` throws
+ * TableSchemaValidation for types that nest too deep (`MAX_SCHEMA_DEPTH`). `readSchema` throws
+ * Corrupt for a damaged schema. It checks the bytes before apache-arrow parses them, because that
+ * parser would loop for minutes on bad lengths.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -2,7 +2,7 @@
  * Handles the data buffers of Utf8View and BinaryView columns. `usedViewBytes` checks the views of
  * the rows that are not null, and counts the bytes that they point to. A view that points out of
  * the buffers throws TableSchemaValidation. `compactViews` copies these bytes into one buffer and
- * returns it with the changed views.
+ * returns it with the changed views; more than fit into one (`MOST_BYTES`) throw InvalidInput.
  *
  * A view has 16 bytes: the length, then up to 12 bytes of the value. For a longer value it has the
  * first four bytes, a buffer's number and a position in that buffer.

@@ -1,7 +1,8 @@
 /**
  * `ByteReader` takes bytes out of a stream of chunks: as many as are asked for, or fewer at the
  * end. It pulls chunks as needed, so memory grows with the bytes that arrived, not with the number
- * asked for. It throws PayloadTooLarge if the stream has more than `maxBytes` in all.
+ * asked for. It throws PayloadTooLarge if the stream has more than `maxBytes` in all, and
+ * InvalidInput for a chunk that is no Uint8Array. `close` ends the stream early.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { HeldMemory, RequestMemory } from '../../request-memory.ts';

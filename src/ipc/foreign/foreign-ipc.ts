@@ -1,9 +1,10 @@
 /**
  * Opens Arrow IPC streams and files of other programs as record batches. `openArrowBody` takes the
  * body of an operation: bytes, chunks of bytes, or record batches, which it passes on as they are.
- * `openArrowFile` reads a file by ranges, or piece by piece if it holds a stream. Invalid bytes
- * throw InvalidInput and sizes beyond the limits throw PayloadTooLarge, also while record batches
- * are read.
+ * `openArrowFile` reads a file by ranges, or piece by piece if it holds a stream. Bytes in memory
+ * and files can be read again; a stream that arrives in chunks, or lies in a file, once. Invalid
+ * bytes throw InvalidInput and sizes beyond the limits throw PayloadTooLarge, also while record
+ * batches are read.
  *
  * The bytes are untrusted, so they are decoded in this folder. apache-arrow's parser loops for
  * minutes on some damaged inputs, and returns wrong rows for others.

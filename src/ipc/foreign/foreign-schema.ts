@@ -2,7 +2,7 @@
  * `readForeignSchema` parses and validates the schema of another program's Arrow stream or file.
  * List views and run-end-encoded columns, which apache-arrow lacks, get the types of ordinary
  * columns with the same values. A schema that is invalid or not supported goes to the caller's
- * `refuse`.
+ * `refuse`. `dictionaryDepths` tells how deep dictionaries lie within each other.
  */
 import {
   Binary,
