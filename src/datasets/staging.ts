@@ -1,8 +1,9 @@
 /**
  * Lets new files and folders appear under their names only when they are complete: writers write
  * beside their target, under a name from `stagingPath`, and then rename. `removeAbandoned` removes
- * what dead writers of the same target left. `refuseInCatalog` throws InvalidInput for targets
- * inside a catalog, except for files directly in its root whose names do not begin with a dot.
+ * what dead writers of the same target left, and `syncFolder` makes names in a folder durable.
+ * `refuseInCatalog` throws InvalidInput for targets inside a catalog, except for files directly in
+ * its root whose names do not begin with a dot.
  */
 import { lstat, open, readdir, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

@@ -4,7 +4,7 @@
  * folder, however many files are in it. If chokidar stops noticing changes, it starts a new
  * watcher; if the system runs out of watches, the new one polls. After each start it requests a
  * rescan, which covers missed changes. `ready` resolves once the root exists and the first watcher
- * runs.
+ * runs, or once it is closed.
  */
 import { setMaxListeners } from 'node:events';
 import nodeFs from 'node:fs';

@@ -1,9 +1,9 @@
 /**
  * `FileReader` reads byte ranges of one open file, and `FileWriter` appends to a new one. Reading
- * past the end throws Corrupt. At full durability a writer flushes after every 2 MiB or so, and at
- * the end. After a failed write or flush `finish` throws. `abort` removes the file, even a finished
- * one. A reader that is closed keeps its file descriptor until its reads have ended, because the
- * system would reuse the number at once.
+ * past the end throws Corrupt, and using a closed one throws Closed. At full durability a writer
+ * flushes after every 2 MiB or so, and at the end. After a failed write or flush `finish` throws.
+ * `abort` removes the file, even a finished one. A reader that is closed keeps its file descriptor
+ * until its reads have ended, because the system would reuse the number at once.
  */
 import { joined, totalLength } from '../bytes.ts';
 import { DirspaceError } from '../errors.ts';

@@ -2,7 +2,8 @@
  * Creates, replaces, links, renames and removes whole files atomically. `put` and `renameFile` may
  * replace a file; `putIfAbsent`, `linkObject` and `nameAgain` never do. With full durability, new
  * contents are flushed, and so is the folder of a new name, except by `nameAgain`, whose caller
- * flushes it. A failed flush of a folder throws CommitStateUnknown. Removals are not flushed.
+ * flushes it. A failed flush of a folder throws CommitStateUnknown. A missing folder throws
+ * InvalidTableState, but `renameFile` and `remove` return false. Removals are not flushed.
  * `putHint` is neither atomic nor flushed.
  */
 import { parentFolder, TEMPORARY_PREFIX } from '../../paths.ts';
