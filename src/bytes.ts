@@ -1,8 +1,9 @@
 /**
  * Joins pieces of bytes (`joined`), 32-bit integers or floats into one array; a single piece is
  * returned as it is. `atWords` copies bytes that do not begin at a multiple of 8, as views of
- * 64-bit numbers must. `isContinuation` recognises the later bytes of a UTF-8 character, so that a
- * text is not cut inside one.
+ * 64-bit numbers must. `plainBytes` views a part of bytes as a plain Uint8Array, because a Buffer's
+ * `slice` does not copy. `isContinuation` recognises the later bytes of a UTF-8 character, so that
+ * a text is not cut inside one.
  */
 
 /** The bytes at a position that typed arrays of 64 bits can begin at; copied if they are not. */

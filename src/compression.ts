@@ -1,14 +1,15 @@
 /**
  * Defines the modes in which the fragments of a table may be compressed (`Compression`). `zstd`
- * compresses values wherever that saves 15 %, `auto` (the default) only texts and binaries that
- * shrink to 40 % or less, and `none` nothing. A table names its mode in its properties. Checks of a
- * mode throw InvalidInput.
+ * compresses buffers of values of 4 KiB or more where that saves 15 %, `auto` (the default) only
+ * those of texts and binaries of 8 bytes on average that shrink to 40 % or less, and `none`
+ * nothing. A table names its mode in its properties (`compressionProperty`). Checks of a mode throw
+ * InvalidInput.
  */
 import { DirspaceError } from './errors.ts';
 
 /**
- * `zstd`: values are compressed wherever that saves 15 %. `auto`: texts of 8 bytes and more, on average,
- * that get smaller than two fifths. `none`: fragments are stored as they are.
+ * `zstd`: values are compressed where that saves 15 %. `auto`: texts and binaries of 8 bytes and more, on
+ * average, that get smaller than two fifths. `none`: fragments are stored as they are.
  */
 export type Compression = 'auto' | 'zstd' | 'none';
 

@@ -2,8 +2,9 @@
  * Defines `DirspaceError`, the class of the errors that the library reports to its callers.
  * `isDirspaceError` tells whether a value is such an error, and whether it has one of the given
  * codes. `ERROR_KINDS` maps each code to the protocol's error number, an HTTP status and whether a
- * retry may succeed. Codes are stable across releases, messages are not. `isError` recognizes errors of
- * any realm. protocol/error-body.ts converts errors to HTTP bodies.
+ * retry may succeed. Codes are stable across releases, messages are not. `isError` recognizes
+ * errors of any realm, and `shortened` cuts very long names in a message. protocol/error-body.ts
+ * converts errors to HTTP bodies.
  */
 
 import { types } from 'node:util';

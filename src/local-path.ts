@@ -2,7 +2,8 @@
  * Converts paths and URLs that users pass for a directory or a file to local paths. `directoryOf`
  * takes a directory as a path, which it returns unchanged, or as a `file:` URL. `fileOf` takes a
  * `file:` URL. Both throw InvalidInput for a URL of another scheme, and for a `file:` URL that
- * cannot name a place on this machine. Neither checks whether anything exists at the path.
+ * cannot name a place on this machine; `directoryOf` also for a NUL character. Neither checks
+ * whether anything exists at the path.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from './errors.ts';

@@ -2,7 +2,8 @@
  * `Progress` aborts work that makes no progress for a given time; with a time of 0 there is no
  * timeout. The work calls `moved` when it gets on. `pause` stops the timeout until `resume`. The
  * abort signals of callers abort the work too. `race` rejects with the abort reason as soon as the
- * work is aborted. The creator must call `end`, which releases the timer and the listeners.
+ * work is aborted, and `onAbort` calls back then. The creator must call `end`, which releases the
+ * timer and the listeners for good.
  */
 
 export class Progress {

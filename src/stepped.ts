@@ -1,8 +1,9 @@
 /**
  * `stepped` builds an async generator from a function that resolves with the next value, or with
- * undefined at the end. Steps run one after another. `close` is called once: at the end, after an
- * error, or when the reader stops early. Unlike an async generator function, the result keeps no
- * reference to the last value, so each stage of a pipeline holds one record batch less in memory.
+ * undefined at the end. Steps run one after another, also where a reader asks for several at once.
+ * `close` is called once: at the end, after an error, or when the reader stops early. Unlike an
+ * async generator function, the result keeps no reference to the last value, so each stage of a
+ * pipeline holds one record batch less in memory.
  */
 export function stepped<Value>(
   step: () => Promise<Value | undefined>,
