@@ -229,6 +229,10 @@ const BROKEN: Readonly<Record<string, readonly [() => Behaviour, readonly string
     on(/\/table\/list$/, ({ pass }) => pass({ query: { page_token: undefined } })),
     ['ListTables: pages have at most as many names as asked for, and each name once'],
   ],
+  'answers the first page of all tables for ever': [
+    on(/^table$/, () => json(200, { tables: ['other'], page_token: 'other' })),
+    ['ListAllTables: lists a table by its full identifier'],
+  ],
   'ignores the size of the page in lists of namespaces': [
     on(/^namespace\/[^/]+\/list$/, ({ pass }) => pass({ query: { limit: undefined } })),
     ['ListNamespaces: pages have at most as many names as asked for, and each name once'],

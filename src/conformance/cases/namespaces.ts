@@ -9,6 +9,7 @@ import {
   fails,
   holds,
   type Kit,
+  PAGES_OF_ALL,
   pagesOf,
   pathOf,
   refused,
@@ -167,7 +168,7 @@ export const NAMESPACE_CASES: readonly ConformanceCase[] = [
       const pages = await pagesOf(
         (page) => kit.call('ListNamespaces', { id: [], limit: 1000, ...page }),
         ({ namespaces }) => namespaces.includes(top),
-        Number.POSITIVE_INFINITY,
+        PAGES_OF_ALL,
       );
       const found = pages.flatMap(({ namespaces }) => namespaces);
       holds(`the name ${top}`, found.includes(top), found);

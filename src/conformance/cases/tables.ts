@@ -9,6 +9,7 @@ import {
   fails,
   holds,
   type Kit,
+  PAGES_OF_ALL,
   pagesOf,
   pathOf,
   refused,
@@ -305,7 +306,7 @@ export const TABLE_CASES: readonly ConformanceCase[] = [
       const pages = await pagesOf(
         (page) => kit.call('ListAllTables', page),
         ({ tables }) => tables.includes(name),
-        Number.POSITIVE_INFINITY,
+        PAGES_OF_ALL,
       );
       const found = pages.flatMap(({ tables }) => tables);
       holds(`the identifier ${name}`, found.includes(name), found.slice(0, 20));

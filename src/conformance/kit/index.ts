@@ -6,7 +6,7 @@
 export { type ConformanceCase, pathOf, SAYS } from './case.ts';
 export type { Exchange } from './exchange.ts';
 export { httpTarget } from './http-target.ts';
-export { fails, holds, Kit, pagesOf, type Run, refused, same } from './kit.ts';
+export { fails, holds, Kit, PAGES_OF_ALL, pagesOf, type Run, refused, same } from './kit.ts';
 export { namespaceTarget } from './namespace-target.ts';
 export { removeWhatWasMade } from './remove.ts';
 export { countOf, namesOf, rows, rowsWithNull, valuesIn, vectorRows } from './rows.ts';

@@ -245,10 +245,14 @@ const explain = (why: 'credentials' | 'unanswered', reason: string): string =>
 
 /** More pages than any of the cases has names: a server that ignores tokens is asked no longer. */
 const MOST_PAGES = 20;
+/** Pages of a list that has names of others too. */
+export const PAGES_OF_ALL = 10_000;
+/** A server may give the same token again while its pages go on, but one that ignores tokens does so for ever. */
+const MOST_REPEATS = 100;
 
 /**
- * The pages of a list, to its end: a server may make them smaller than it was asked for, and has to say so
- * by a token.
+ * The pages of a list, to its end or to `most` of them: a server may make them smaller than it was asked
+ * for, and has to say so by a token.
  */
 export async function pagesOf<Page extends { readonly page_token?: string | null } | undefined>(
   ask: (page: { readonly page_token?: string }) => Promise<Page>,
@@ -257,11 +261,14 @@ export async function pagesOf<Page extends { readonly page_token?: string | null
 ): Promise<Page[]> {
   const pages: Page[] = [];
   let page_token: string | undefined;
+  let repeats = 0;
   do {
     const page = await ask(page_token === undefined ? {} : { page_token });
     pages.push(page);
-    page_token = isEnough(page) ? undefined : page?.page_token || undefined;
-  } while (page_token !== undefined && pages.length < most);
+    const next = isEnough(page) ? undefined : page?.page_token || undefined;
+    repeats = next === page_token ? repeats + 1 : 0;
+    page_token = next;
+  } while (page_token !== undefined && pages.length < most && repeats < MOST_REPEATS);
   return pages;
 }
 

@@ -4,13 +4,11 @@
  * objects that cannot be removed stay.
  */
 import type { OperationName, RequestOf } from '../../protocol/index.ts';
-import { pagesOf, type Run } from './kit.ts';
+import { PAGES_OF_ALL, pagesOf, type Run } from './kit.ts';
 import type { Answered } from './target.ts';
 
 /** Deeper namespaces than the cases make are not theirs. */
 const DEPTH = 6;
-/** Of a root with many names of others. */
-const MOST_PAGES = 10_000;
 
 /** The pages of a list as far as they are answered. */
 async function every<Page extends { readonly page_token?: string | null }>(
@@ -19,7 +17,7 @@ async function every<Page extends { readonly page_token?: string | null }>(
   const pages = await pagesOf(
     async (page) => await ask(page),
     (page) => page === undefined,
-    MOST_PAGES,
+    PAGES_OF_ALL,
   );
   return pages.filter((page) => page !== undefined);
 }
