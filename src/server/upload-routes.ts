@@ -44,15 +44,12 @@ export const uploadRoutes = (services: Services): Route[] =>
               .take({
                 id,
                 mode: mode.toLowerCase(),
-                open: () =>
-                  openArrowBody(
-                    counted(order, (bytes) => found.count(bytes)),
-                    {
-                      memory,
-                      maxContentBytes: services.limits.maxArrowBytes,
-                      pause: pauseOf(progress),
-                    },
-                  ),
+                open: (count) =>
+                  openArrowBody(counted(order, count), {
+                    memory,
+                    maxContentBytes: services.limits.maxArrowBytes,
+                    pause: pauseOf(progress),
+                  }),
                 moved: () => progress.moved(),
                 insert: (data, signal) =>
                   order.call(order.request, data, signal) as Promise<InsertIntoTableResponse>,

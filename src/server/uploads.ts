@@ -25,7 +25,8 @@ export interface UploadPart {
   readonly id: string;
   /** In lower case. */
   readonly mode: string;
-  readonly open: () => Promise<RecordBatchStream>;
+  /** @param count to be told of bytes as they are read; throws PayloadTooLarge */
+  readonly open: (count: (bytes: number) => void) => Promise<RecordBatchStream>;
   /** Told when some of the rows were taken. */
   readonly moved: () => void;
   /** Begins the insert, for the first part that has a schema. */
@@ -131,7 +132,7 @@ class Upload {
   }
 
   /** Counts bytes of parts. @throws PayloadTooLarge */
-  count(bytes: number): void {
+  #count(bytes: number): void {
     this.#bytes += bytes;
     const { maxArrowBytes: most } = this.#limits;
     if (this.#bytes <= most) return;
@@ -154,9 +155,14 @@ class Upload {
     this.#parts.set(part.id, false);
     clearTimeout(this.#timer);
     let rows = 0;
+    let bytes = 0;
     let channel: BatchChannel | undefined;
+    const count = (more: number): void => {
+      bytes += more;
+      this.#count(more);
+    };
     try {
-      const stream = await part.open();
+      const stream = await part.open(count);
       if (this.#channel !== undefined) this.#begin(stream.schema, part);
       for await (const batch of stream) {
         // Not before: a part that breaks off at once must not say what the others are.
@@ -172,6 +178,8 @@ class Upload {
       this.#parts.delete(part.id);
       // What the insert has cannot be taken from it again.
       if (channel !== undefined) this.#fail(error);
+      // It may be sent again.
+      else this.#bytes -= bytes;
       throw this.#failure?.error ?? error;
     } finally {
       if (![...this.#parts.values()].includes(false)) this.#wait();
