@@ -408,20 +408,28 @@ test('a record of an answer that is not kept is read by later ones, and refused 
 test('credentials of the storage are not kept', async () => {
   const fs = memoryFs();
   const credentialVendor = async () => ({ key: 'secret' });
-  const declared = async (): Promise<unknown> => {
+  const declared = async (): Promise<unknown[]> => {
     const namespace = await openDirectoryNamespace({ root: ROOT, fs, credentialVendor });
     const headers = { 'idempotency-key': 'k' };
     const body = { vend_credentials: true };
     const pair = await restPair({ namespace });
     const { json } = await ask(pair, 'POST', '/v1/table/t/declare', body, headers);
+    const operations = ['u', 'v'].map((id) => ({ declare_table: { id: [id], ...body } }));
+    const batch = { 'idempotency-key': 'batch' };
+    const all = await ask(pair, 'POST', '/v1/table/batch-commit', { operations }, batch);
     await pair.close();
     await namespace.close();
-    return json;
+    return [json, ...all.json.results.map((one: Record<string, unknown>) => one.declare_table)];
   };
-  const { storage_options, ...first } = (await declared()) as { storage_options: unknown };
-  expect(storage_options).toEqual({ key: 'secret' });
-  expect(await declared()).toEqual(first);
+  const first = (await declared()) as { storage_options: unknown; location: string }[];
+  const vended = first.map(({ storage_options }) => storage_options);
+  expect(vended).toEqual(Array(3).fill({ key: 'secret' }));
+  const without = first.map(({ storage_options: _, ...rest }) => rest);
+  expect(await declared()).toEqual(without);
   const files = filesOf(fs, ROOT);
-  const kept = files.all().find((name) => /keys.*json$/.test(name)) as string;
-  expect(Buffer.from(files.read(kept)).toString()).not.toContain('secret');
+  const kept = files.all().filter((name) => /keys.*json$/.test(name));
+  expect(kept).toHaveLength(2);
+  for (const name of kept) {
+    expect(Buffer.from(files.read(name)).toString()).not.toContain('secret');
+  }
 });

@@ -107,8 +107,15 @@ const isRefusal = (error: unknown): boolean =>
 function withoutSecrets(answer: unknown): KeyRecord['answer'] {
   if (answer === undefined) return undefined;
   const { storage_options: _, ...kept } = answer as Record<string, unknown>;
-  return kept;
+  const { results } = kept;
+  // Those of a multi-table commit are in its results, one for each table that it declared.
+  return Array.isArray(results) ? { ...kept, results: results.map(withoutSecretsInside) } : kept;
 }
+
+const withoutSecretsInside = (result: Readonly<Record<string, unknown>>): object =>
+  Object.fromEntries(
+    Object.entries(result).map(([name, answer]) => [name, withoutSecrets(answer) ?? {}]),
+  );
 
 const periodOf = (catalog: Catalog): number => Math.floor(catalog.env.now() / PERIOD);
 
