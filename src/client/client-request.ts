@@ -153,7 +153,10 @@ export function withoutSecrets(
   const { [API_KEY_HEADER]: key = '', authorization = '' } = sent;
   const token = authorization.replace(/^\S+ +/, '');
   // Shorter ones protect nothing, and their letters are those of other words.
-  const secrets = [key, token].filter((secret) => secret.length >= 6);
+  const secrets = [key, token]
+    .filter((secret) => secret.length >= 6)
+    // One may be a part of the other.
+    .sort((one, other) => other.length - one.length);
   const clean = (value: unknown): unknown => {
     if (typeof value === 'string') {
       return secrets.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), value);

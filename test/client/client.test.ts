@@ -433,4 +433,7 @@ test('an error without secrets keeps its lists', () => {
   expect(withoutSecrets(error, { 'x-api-key': 'secret1' }).details).toEqual({
     names: ['a', '[redacted]'],
   });
+  const sent = { 'x-api-key': 'secret1', authorization: 'Bearer secret1-longer' };
+  const both = new DirspaceError('InvalidInput', 'secret1 and secret1-longer');
+  expect(withoutSecrets(both, sent).message).toBe('[redacted] and [redacted]');
 });

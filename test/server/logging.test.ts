@@ -1,7 +1,7 @@
 /** What is logged of a request: one line with plain members, at a level that fits its end. */
 import { describe, expect, test, vi } from 'vitest';
 import { DirspaceError, type ErrorCode } from '../../src/errors.ts';
-import type { Logger, LogLevel } from '../../src/server/settings/logging.ts';
+import { type Logger, type LogLevel, RequestLog } from '../../src/server/settings/logging.ts';
 import { ask, restPair } from '../helpers/rest-pair.ts';
 import { stubNamespace } from '../helpers/stub-namespace.ts';
 
@@ -121,4 +121,14 @@ describe('a request', () => {
     await ask(pair, 'POST', '/v1/table/t/describe', {});
     expect(lines).toEqual([]);
   });
+});
+
+test('a secret that is a part of another leaves nothing of that in a line', () => {
+  const { lines, logger } = collecting();
+  const log = new RequestLog(logger);
+  log.hide('abcd', 'abcdefgh');
+  log.hide('abcdefgh', 'abcd-and-more');
+  log.write('info', { path: '/abcdefgh/abcd' }, 'abcd-and-more');
+  const path = '/[redacted]/[redacted]';
+  expect(lines).toEqual([{ level: 'info', fields: { path }, message: '[redacted]' }]);
 });

@@ -29,7 +29,8 @@ const MIN_SECRET = 4;
 /** A logger that knows the secrets of one request. */
 export class RequestLog {
   readonly #logger: Logger;
-  #secrets: Set<string> | undefined;
+  /** The longest first: a shorter one may be a part of it. */
+  #secrets: string[] | undefined;
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -43,8 +44,10 @@ export class RequestLog {
   hide(...secrets: readonly (string | undefined)[]): void {
     for (const secret of secrets) {
       if (secret === undefined || secret.length < MIN_SECRET) continue;
-      this.#secrets ??= new Set();
-      this.#secrets.add(secret);
+      this.#secrets ??= [];
+      if (this.#secrets.includes(secret)) continue;
+      this.#secrets.push(secret);
+      this.#secrets.sort((one, other) => other.length - one.length);
     }
   }
 
