@@ -19,7 +19,7 @@ import {
 import type { RequestHeaders } from './auth/index.ts';
 import { isRootGone, LostFolders, rootGone } from './lost-folders.ts';
 import { FolderTrials, isMissing, isSetUp, requireFolders } from './root-folders.ts';
-import { flag, object } from './settings/index.ts';
+import { flag, mapOf, object, text, texts } from './settings/index.ts';
 
 /** Where requests say which database they are for. */
 export interface DatabaseRouting {
@@ -95,6 +95,12 @@ export class Databases {
       );
     }
     object(routing, 'databaseRouting', ['headers', 'prefixHeaders', 'hosts', 'namespaces']);
+    const headers = texts(routing.headers ?? HEADERS, 'databaseRouting.headers');
+    const prefixes = texts(
+      routing.prefixHeaders ?? PREFIX_HEADERS,
+      'databaseRouting.prefixHeaders',
+    );
+    const hosts = mapOf(routing.hosts ?? {}, 'databaseRouting.hosts', text);
     this.#byNamespace = flag(routing.namespaces ?? false, 'databaseRouting.namespaces');
     if (this.#byNamespace && source.root === undefined && source.namespace === undefined) {
       throw new DirspaceError(
@@ -106,11 +112,9 @@ export class Databases {
     this.#source = withPaths(source);
     this.#open = open;
     this.#readOnly = readOnly;
-    this.#headers = (routing.headers ?? HEADERS).map((name) => name.toLowerCase());
-    this.#prefixHeaders = (routing.prefixHeaders ?? PREFIX_HEADERS).map((n) => n.toLowerCase());
-    this.#hosts = new Map(
-      Object.entries(routing.hosts ?? {}).map(([host, name]) => [host.toLowerCase(), name]),
-    );
+    this.#headers = headers.map((name) => name.toLowerCase());
+    this.#prefixHeaders = prefixes.map((name) => name.toLowerCase());
+    this.#hosts = new Map(Object.entries(hosts).map(([host, name]) => [host.toLowerCase(), name]));
   }
 
   /**

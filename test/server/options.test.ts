@@ -33,7 +33,7 @@ describe('options that there are not', () => {
     ['The option auth is of type null', { auth: null }],
     ['The option port is of type string', { port: '80' }],
     ['auth has "apikeys"', { auth: { apikeys: [key] } }],
-    ['auth.apiKeys has "grant"', { auth: { apiKeys: [{ ...key, grant: [] }] } }],
+    ['auth.apiKeys\\[0\\] has "grant"', { auth: { apiKeys: [{ ...key, grant: [] }] } }],
     ['auth.jwt has "jwks"', { auth: { jwt: { ...jwt, jwks: 'x' } } }],
     ['databaseRouting has "header"', { databaseRouting: { header: ['x'] } }],
     ['There is no limit "maxJson"', { limits: { maxJson: 1 } }],
@@ -109,4 +109,25 @@ test('a misspelt readOnly does not serve for writing', async () => {
   expect(await refusal({ root, readonly: true })).toContain('readOnly');
   const pair = await restPair({ root, readOnly: true });
   expect((await ask(pair, 'POST', '/v1/namespace/a/create', {})).status).toBe(403);
+});
+
+describe('options of a wrong form are refused by their names', () => {
+  const keyed = (entry: unknown): object => ({ auth: { apiKeys: [entry] } });
+  test.each<[string, object]>([
+    ['databaseRouting.headers', { databaseRouting: { headers: 'x-db' } }],
+    ['databaseRouting.prefixHeaders[1]', { databaseRouting: { prefixHeaders: ['x', 7] } }],
+    ['databaseRouting.hosts.a', { databaseRouting: { hosts: { a: null } } }],
+    ['auth.apiKeys', { auth: { apiKeys: 'k' } }],
+    ['auth.apiKeys[0]', keyed(null)],
+    ['auth.apiKeys[0].name', keyed({ key: 'k', grants: [] })],
+    ['auth.apiKeys[0].name', keyed({ key: 'k', name: '', grants: [] })],
+    ['auth.apiKeys[0].key', keyed({ key: null, name: 'n', grants: [] })],
+    ['auth.apiKeys[0].sha256', keyed({ sha256: 7, name: 'n', grants: [] })],
+  ])('%s', async (member, options) => {
+    const refused = createServer({ databases: { one: stubNamespace() }, ...options } as never);
+    await expect(refused).rejects.toMatchObject({
+      code: 'InvalidInput',
+      message: expect.stringContaining(`${member} is `),
+    });
+  });
 });

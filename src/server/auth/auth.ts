@@ -7,7 +7,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { DirspaceError } from '../../errors.ts';
 import { API_KEY_HEADER, type Identity } from '../../protocol/index.ts';
-import { object } from '../settings/index.ts';
+import { list, object, text } from '../settings/index.ts';
 import { checkGrants, type GrantInput } from './grants.ts';
 import { type JwtOptions, jwtVerifier } from './jwt.ts';
 import type { Principal } from './permissions.ts';
@@ -138,7 +138,10 @@ function ownCheck(authenticate: Authenticate): Way {
 }
 
 function apiKeyCheck(keys: readonly ApiKey[]): Way {
-  const known = keys.map((entry) => ({ digest: digestOf(entry), principal: principalOf(entry) }));
+  const known = list(keys, 'auth.apiKeys').map((given, at) => {
+    const entry = checkEntry(given, `auth.apiKeys[${at}]`);
+    return { digest: digestOf(entry), principal: principalOf(entry) };
+  });
   checkDistinct(known);
   return ({ apiKey }) => {
     if (apiKey === undefined) return undefined;
@@ -189,9 +192,18 @@ function digestOf({ key, sha256: hex, name }: ApiKey): Buffer {
   );
 }
 
-function principalOf(entry: ApiKey): Principal {
-  object(entry, 'auth.apiKeys', ['key', 'sha256', 'name', 'grants']);
-  const { name, grants } = entry;
+/** Keys without a name would share idempotency keys and places with all others that have none. */
+function checkEntry(given: unknown, member: string): ApiKey {
+  const entry = object(given, member, ['key', 'sha256', 'name', 'grants']);
+  text(entry.name, `${member}.name`);
+  for (const way of ['key', 'sha256']) {
+    const value = entry[way];
+    if (value !== undefined && value !== '') text(value, `${member}.${way}`);
+  }
+  return entry as unknown as ApiKey;
+}
+
+function principalOf({ name, grants }: ApiKey): Principal {
   return { name: `key:${name}`, grants: checkGrants(grants, `the key ${JSON.stringify(name)}`) };
 }
 
