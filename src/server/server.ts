@@ -172,6 +172,7 @@ async function assembled(options: ServerOptions, trial?: Trial): Promise<Server>
   const logger = options.logger ?? {};
   const dialects = options.dialects ?? [lancedbDialect];
   const metricsArePublic = metricsOf(options.metrics ?? {}).public === true;
+  const page = uiOptions(options.ui);
   const serverMemory = new ServerMemory(limits.serverMemory, limits.queueTimeoutMs);
   const opened: Opened = { kept: undefined };
   const collector = new Collector({
@@ -288,7 +289,6 @@ async function assembled(options: ServerOptions, trial?: Trial): Promise<Server>
     counters: databases.opens ? counters : undefined,
   });
 
-  const page = uiOptions(options.ui);
   const memory = (): RequestMemory => new RequestMemory(limits.requestMemory, serverMemory);
   const keptRows = new KeptRows(env, memory);
   const router = new Router([

@@ -68,6 +68,15 @@ describe('at the start', () => {
     expect(readdirSync(folder)).toEqual(['file']);
   });
 
+  test('none is made for options that are refused', async () => {
+    const path = `${temporaryFolder()}/new`;
+    for (const refused of [{ ui: { ticket: { token: 'short' } } }, { limits: { maxQueue: -1 } }]) {
+      const options = { root: path, create: true, ...refused } as ServerOptions;
+      await expect(createServer(options)).rejects.toMatchObject({ code: 'InvalidInput' });
+    }
+    expect(existsSync(path)).toBe(false);
+  });
+
   test('it is made where that is asked for, for its owner alone', async () => {
     for (const at of [0, 1, 2]) {
       const path = `${temporaryFolder()}/a/new`;
