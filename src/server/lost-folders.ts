@@ -9,7 +9,7 @@ import { deviceOf, isSetUp } from './root-folders.ts';
 
 interface Lost {
   /** Whether it was a plain folder, and no disk of its own that may come back. */
-  readonly isPlain: boolean;
+  isPlain: boolean;
   /** Whether nothing was found in its place since. */
   wasMissed: boolean;
 }
@@ -27,11 +27,14 @@ export class LostFolders {
 
   /** The folder of an open catalog, in `around`, is gone. */
   async note(database: string, folder: string, around: string): Promise<void> {
+    // At once: what is found there meanwhile may be no more than the place of the disk.
+    const lost: Lost = { isPlain: false, wasMissed: false };
+    this.#lost.set(database, lost);
     const [device, now] = await Promise.all(
       [around, folder].map((path) => deviceOf(path).catch(() => undefined)),
     );
-    const isPlain = device !== undefined && this.#devices.get(database) === device;
-    this.#lost.set(database, { isPlain, wasMissed: device !== undefined && now === undefined });
+    lost.isPlain = device !== undefined && this.#devices.get(database) === device;
+    lost.wasMissed ||= device !== undefined && now === undefined;
   }
 
   /** There is no folder of that name. @throws ServiceUnavailable where there was one */

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
+import { LostFolders } from '../../src/server/lost-folders.ts';
 import { createServer, type ServerOptions } from '../../src/server.ts';
 import { callCli } from '../helpers/cli.ts';
 import { ask, type Pair, restPair } from '../helpers/rest-pair.ts';
@@ -270,4 +271,18 @@ describe.skipIf(!mounts)('a disk of its own', () => {
     mkdirSync(one);
     expect(await tables(pair, 'one')).toBe('200 ');
   });
+});
+
+test('a folder is lost from the moment that it is noted, before anything is known of it', async () => {
+  const [around, folder] = [temporaryFolder(), temporaryFolder()];
+  const lost = new LostFolders();
+  const noting = lost.note('one', folder, around);
+  // An empty folder is there, as where its disk is not mounted.
+  expect(() => lost.checkFound('one', folder)).toThrow('gone');
+  await noting;
+  expect(() => lost.checkFound('one', folder)).toThrow('gone');
+  const again = lost.note('one', folder, around);
+  expect(() => lost.missing('one')).toThrow('gone');
+  await again;
+  lost.checkFound('one', folder);
 });
