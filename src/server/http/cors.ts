@@ -54,7 +54,7 @@ export class Cors {
   addHeaders({ headers: { origin } }: RequestState, answer: Record<string, string>): void {
     if (this.#origins.size === 0) return;
     // Caches must not hand the answer to one page to another.
-    answer.vary = 'origin';
+    answer.vary = answer.vary === undefined ? 'origin' : `${answer.vary}, origin`;
     if (origin === undefined || !this.allows(origin)) return;
     answer['access-control-allow-origin'] = origin;
     answer['access-control-expose-headers'] = '*';

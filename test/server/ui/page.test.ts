@@ -86,6 +86,12 @@ describe('the files of the page', () => {
     expect(other.status).toBe(200);
   });
 
+  test('differ by encoding and by page, where pages of other origins are let in', async () => {
+    const pair = await open({ cors: { origins: ['https://app.example'] } });
+    const { headers } = await ask(pair, 'GET', '/ui/app.js');
+    expect(headers.get('vary')).toBe('accept-encoding, origin');
+  });
+
   test.each([
     ['gzip', 'gzip'],
     ['br;q=1.0, GZIP;q=0.5, *', 'gzip'],
