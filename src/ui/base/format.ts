@@ -19,7 +19,7 @@ export function bytes(value: number): string {
     left /= 1024;
     unit++;
   }
-  return `${unit === 0 || left >= 1000 ? Math.floor(left) : left.toPrecision(3)} ${UNITS[unit]}`;
+  return `${unit === 0 || left >= 999.5 ? Math.floor(left) : left.toPrecision(3)} ${UNITS[unit]}`;
 }
 
 /** The last moment that a `Date` can hold, in milliseconds. */
