@@ -20,7 +20,14 @@ import {
 } from '../../arrow/index.ts';
 import type { ColumnSource } from '../../sql/index.ts';
 import { stepped } from '../../stepped.ts';
-import { planScan, ROW_ID, type ScanRequest, type TakenPart, takenInParts } from '../read/index.ts';
+import {
+  planScan,
+  ROW_ID,
+  ROW_OFFSET,
+  type ScanRequest,
+  type TakenPart,
+  takenInParts,
+} from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns } from '../work/index.ts';
 import { answeredColumns, type FoundPlan, foundFilter } from './found-columns.ts';
@@ -123,14 +130,21 @@ export async function postfiltered(
 ): Promise<Found> {
   const predicate = await foundFilter(snapshot, filter, fields);
   const stored = new Set(snapshot.schema.fields.map(({ name }) => name));
-  const columns = [...predicate.columns.filter((name) => stored.has(name)), ROW_ID];
+  const read = predicate.columns.filter((name) => stored.has(name));
+  const columns = [...read, ROW_ID, ...(predicate.usesRowOffset ? [ROW_OFFSET] : [])];
   const plan = await planScan(engine, snapshot, { columns, counters, signal, memory });
   const kept = new Uint32Array(all.rowIds.length);
   let count = 0;
   const idsOf = (from: number, to: number): BigUint64Array => all.rowIds.subarray(from, to);
   for await (const part of takenInParts(plan, 0, kept.length, idsOf)) {
     const { batch, found, from } = part;
-    const rowIds = columnsOf(batch).at(-1)?.values as unknown as BigUint64Array;
+    const numbers = columnsOf(batch).slice(read.length);
+    const [rowIds, rowOffsets] = numbers.map(({ values }) => values as unknown as BigUint64Array);
+    const context = {
+      memory: plan.memory,
+      rowIds: rowIds as BigUint64Array,
+      ...(rowOffsets === undefined ? {} : { rowOffsets }),
+    };
     const added = addedColumns(all, fields, part);
     const source: ColumnSource = {
       numRows: batch.numRows,
@@ -139,7 +153,7 @@ export async function postfiltered(
         return data === undefined ? batch.getChild(name) : new Vector([data]);
       },
     };
-    const selecting = predicate.selectInSteps(source, { rowIds, memory: plan.memory });
+    const selecting = predicate.selectInSteps(source, context);
     for (const row of await inTurns(plan.turn, selecting, signal)) {
       kept[count++] = from + (found[row] as number);
     }

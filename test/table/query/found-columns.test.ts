@@ -141,6 +141,8 @@ describe('a filter after the search', () => {
     await expect(near().where('_score > 1').postfilter().toArray()).rejects.toThrow(
       'no column _score',
     );
+    const places = await near().where('_rowoffset IN (2, 5)').postfilter().limit(5).toArray();
+    expect(idsOf(places)).toEqual([2, 5]);
   });
 
   test('reads the score', async () => {
