@@ -1,10 +1,10 @@
 /**
  * `withKnownSchema` gives versions with the same schema and field ids the same objects for them,
- * even in different tables. Results computed from a schema are cached by its object, so tables
- * with the same schema share them. The objects are frozen (`frozen`), because responses share
- * them. It remembers the last 256 schemas that have at most 64 fields and 8,192 characters of JSON
- * each; versions with a larger schema stay as they are. `isOfKnownSchema` tells whether one is
- * remembered.
+ * even in different tables. Results computed from a schema are cached by its object, so tables with
+ * the same schema share them. The objects are frozen (`frozen`), because responses share them. It
+ * remembers the last 256 schemas that have at most 64 fields and 8,192 characters of JSON each;
+ * versions with a larger schema stay as they are. `isOfKnownSchema` tells whether the objects of a
+ * version may be shared so.
  */
 import type { Manifest } from '../../format/index.ts';
 

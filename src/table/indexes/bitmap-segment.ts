@@ -1,8 +1,10 @@
 /**
- * `bitmapReader` and `labelListReader` read the segments of BITMAP and LABEL_LIST indexes. The file
- * of a segment has a row for each distinct value, sorted with nulls last: the value, the count of
- * its table rows and their positions. So the rows that match are counted without reading positions.
- * For lists and several values this count is only an upper bound.
+ * `bitmapReader` and `labelListReader` read the segments of BITMAP and LABEL_LIST indexes. The
+ * first answers tests of the values of a column, the second those of the items of its lists. The
+ * file of a segment has a row for each distinct value, sorted with nulls last: the value, the count
+ * of its table rows and their positions. So the rows that match are counted without reading
+ * positions. For lists and several values this count is only an upper bound. Damaged files throw
+ * Corrupt.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { IndexSegment } from '../../format/index.ts';

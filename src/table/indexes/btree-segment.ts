@@ -2,7 +2,8 @@
  * `btreeReader` answers conditions on one column by the segments of a BTREE index. The file of a
  * segment has the values in order, with nulls last, and the positions of their rows. The rows that
  * match are runs of this order: `SortedSegment` finds the ends of a run by binary search, and
- * `positionsOf` reads the positions in runs and sorts them.
+ * `positionsOf` reads the positions in runs and sorts them. `valueTypeOf` tells the type of the
+ * values of a segment. Damaged files throw Corrupt.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { firstAbove } from '../../binary-search.ts';

@@ -1,8 +1,9 @@
 /**
  * `writeTextFiles` writes the files of one segment of a full-text index: the terms with their
  * postings, and the number of words of each row. If the index keeps positions of words, a third
- * file has these. Each text is read once. The postings are held in memory in their stored form. If
- * anything fails, the files are deleted.
+ * file has these. Each text is read once. The postings are held in memory in their stored form. A
+ * row with too many tokens, and postings that exceed the memory of the request, throw InvalidInput.
+ * If anything fails, the files are deleted.
  */
 import {
   Binary,

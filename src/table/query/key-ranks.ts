@@ -2,7 +2,8 @@
  * `KeyRanks` computes finer ranks for rows whose ranks so far are equal. A rank is a number that a
  * sorter makes from the first sort key; for a text or binary, from its first bytes and length. A
  * finer rank comes from the next bytes of the value or from the next sort key. The work is done in
- * short steps. `FinerRanks` is what sort-steps.ts takes of it; sorters keep rows as `Piece`s.
+ * short steps. sort-steps.ts uses it through the interface `FinerRanks`. A `Piece` is the rows that
+ * a sorter collected from one batch.
  */
 import type { Data } from '../../arrow/index.ts';
 import { inSlices } from '../../steps.ts';

@@ -2,7 +2,8 @@
  * `RankSpans` helps a sorted read with a limit to skip fragments and batches. From the statistics
  * of the first sort key it computes the lowest rank that their rows can have. `bound` is a rank
  * that none of the first `limit` rows exceeds, so what ranks higher can be skipped. It stays
- * Infinity if the plan has a predicate. A rank is a number made from the sort key.
+ * Infinity if the plan has a predicate. A rank is a number made from the sort key (sort-keys.ts).
+ * `rankSpan` computes the ranks that rows of given statistics can have.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type ColumnStatistics, type FragmentEntry, liveRows } from '../../format/index.ts';

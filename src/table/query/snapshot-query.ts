@@ -1,8 +1,8 @@
 /**
  * `query` runs a query of a snapshot as a scan, an ordered read, a vector search or a full-text
  * search. `explainQuery` describes its plan in words. `analyzeQuery` runs it to the end and reports
- * the plan and what was read. All three take the same request, and reject for unknown columns and
- * faulty SQL. read/take.ts reads rows by id or offset.
+ * the plan and what was read. All three take the same request, and reject for unknown columns,
+ * faulty SQL, and a query with both a vector and a text. read/take.ts reads rows by id or offset.
  */
 import type { Field, RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,10 @@
 /**
  * `vectorColumn` finds the column that a vector search reads. The request may name its path, which
  * may lead into structs. Without a name it takes the only top-level column with vectors of the
- * query's length, or else the only such field in structs. Its errors name the vector columns of the
- * table. `vectorsAt` returns the vectors of a record batch as the kernels take them.
+ * query's length, or else the only such field in structs. Otherwise it throws TableColumnNotFound
+ * or InvalidInput, with the vector columns of the table. `hasVectors` tells whether rows of a type
+ * are one vector each, and `isMultivector` whether they hold several. `vectorsAt` returns the
+ * vectors of a record batch as the kernels take them.
  */
 import { type Data, DataType, describeType, getBit, setBit } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

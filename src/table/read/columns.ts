@@ -1,8 +1,8 @@
 /**
  * Resolves the columns that a reader asks for, which are names or SQL expressions, against the
  * fields of a version. A dotted name is a field of structs, unless a column has that name. Unknown
- * names throw TableColumnNotFound, and a name asked for twice throws InvalidInput. It also builds
- * the columns `_rowid` and `_rowoffset`.
+ * names throw TableColumnNotFound; faulty SQL and a name asked for twice throw InvalidInput. It
+ * also builds the columns `_rowid` and `_rowoffset`.
  */
 import { type Data, dataOf, Field, Schema, Uint64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -2,7 +2,8 @@
  * `planScan` compiles a scan request against one version into a plan that serves all its fragments.
  * The plan has the columns, the predicate, the limit and offset, the memory account, and whether
  * the columns read are cached. If an index helps to find the rows, it is read here, and the plan
- * holds the result. `requestMemory` creates the memory account of a request.
+ * holds the result. Unknown columns throw TableColumnNotFound, and faulty SQL InvalidInput.
+ * `requestMemory` creates the memory account of a request.
  */
 import type { Schema } from '../../arrow/index.ts';
 import type { FragmentEntry } from '../../format/index.ts';

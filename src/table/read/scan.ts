@@ -2,8 +2,9 @@
  * `scan` reads a snapshot as a stream of record batches in row order. With a limit or offset it
  * reads one batch after the other and stops when it has the requested rows; a batch without
  * requested rows costs at most the columns of the filter. Without a limit and offset it may read up
- * to three batches ahead, as far as the server's memory allows. `pipelined` runs other work on the
- * batches of a plan, such as counts and deletions.
+ * to three batches ahead, as far as the server's memory allows. Unknown columns and faulty SQL are
+ * refused at once, and damage is thrown while reading. `pipelined` runs other work on the batches
+ * of a plan, such as counts and deletions.
  */
 import {
   batchBytes,
