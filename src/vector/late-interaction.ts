@@ -3,7 +3,7 @@
  * (late interaction). For each vector of the query it takes the distance to the nearest vector of
  * the row; the sum of these is the distance of the row. The search is exact. A row does not match
  * if one of the distances is missing, as for a row without vectors. Batches are added and searched
- * in steps.
+ * in steps. Options or batches that do not fit each other throw InvalidInput.
  */
 import { getBit } from '../arrow/index.ts';
 import { checkMetric, checkValues, checkWanted, invalid } from './elements.ts';

@@ -1,7 +1,7 @@
 /**
  * `createNearest` keeps the k nearest of the rows that it is offered, and returns them nearest
- * first. Memory grows with the number of rows kept; a k of Infinity keeps all. Of equal distances,
- * the lower row position is nearer. Rows at distance NaN must not be offered.
+ * first, once (`drain`). Memory grows with the number of rows kept; a k of Infinity keeps all. Of
+ * equal distances, the lower row position is nearer. Rows at distance NaN must not be offered.
  */
 
 export interface Nearest {
