@@ -73,6 +73,12 @@ export function addMonths(days: number, months: number): number {
 }
 
 /** 1 (Monday) to 7 (Sunday). */
+/** Months from the beginning of the year 0 to the month of a day. */
+export function monthNumber(days: number): number {
+  const { year, month } = civilFromDays(days);
+  return year * 12 + month - 1;
+}
+
 export function isoWeekday(days: number): number {
   return ((((days + 3) % 7) + 7) % 7) + 1;
 }

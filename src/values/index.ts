@@ -15,6 +15,7 @@ export {
   isoWeek,
   isoWeekday,
   MILLIS_PER_DAY,
+  monthNumber,
   NANOS_PER_CLOCK_UNIT,
   NANOS_PER_DAY,
   NANOS_PER_SECOND,

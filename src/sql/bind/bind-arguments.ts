@@ -2,7 +2,8 @@
  * `argument` checks an argument of a function call against one letter of the function's signature:
  * `t` is a text, `i` a whole number, `n` a number, `f` a number that is converted to float64, `l` a
  * list. NULL passes unchanged, and any other type throws InvalidInput. `call` builds the bound node
- * of a call. `exactOperand` keeps all digits of a number literal that is cast to a decimal.
+ * of a call, and `isNull` recognises NULL. `exactOperand` keeps all digits of a number literal that
+ * is cast to a decimal.
  */
 import { type DataType, Decimal } from '../../arrow/index.ts';
 import { MAX_PRECISION, refuse } from '../parse/index.ts';
@@ -18,6 +19,13 @@ import {
   type RowFunction,
   settle,
 } from '../typed/index.ts';
+
+/** Binds a call of a function whose types depend on its arguments. */
+export type Binding = (args: readonly Bound[], at: number | undefined) => Bound;
+
+/** Whether an argument is NULL without a type. */
+export const isNull = (arg: Bound | undefined): boolean =>
+  arg !== undefined && familyOf(arg.type) === 'null';
 
 export function call(run: RowFunction, args: readonly Bound[], type: DataType): Bound {
   return { kind: 'call', run, args, type };

@@ -17,7 +17,7 @@ import {
   Timestamp,
   TimeUnit,
 } from '../../arrow/index.ts';
-import { parseInterval } from '../../values/index.ts';
+import { digitsOf, parseInterval } from '../../values/index.ts';
 import {
   moveDate,
   moveTimestamp,
@@ -118,8 +118,7 @@ function decimalOf(side: Bound): Decimal {
   if (familyOf(side.type) === 'decimal') return plainType(side.type) as Decimal;
   if (side.kind === 'literal' && typeof side.loose === 'object') {
     const { unscaled, scale } = side.loose;
-    const digits = String(unscaled < 0n ? -unscaled : unscaled).length;
-    return new Decimal(scale, Math.max(digits, scale, 1), 128);
+    return new Decimal(scale, Math.max(digitsOf(unscaled), scale, 1), 128);
   }
   return new Decimal(0, 20, 128);
 }

@@ -30,9 +30,7 @@ import {
   settle,
   UTF8,
 } from '../typed/index.ts';
-import { call } from './bind-arguments.ts';
-
-type Binding = (args: readonly Bound[], at: number | undefined) => Bound;
+import { type Binding, call, isNull } from './bind-arguments.ts';
 
 /** Functions of a time that give one of its fields as a whole number, by their names. */
 const FIELD_FUNCTIONS: Readonly<Record<string, string>> = {
@@ -85,9 +83,6 @@ function timeArgument(name: string, arg: Bound | undefined, at: number | undefin
   }
   return settle(arg);
 }
-
-const isNull = (arg: Bound | undefined): boolean =>
-  arg !== undefined && familyOf(arg.type) === 'null';
 
 export function bindExtract(args: readonly Bound[], at: number | undefined): Bound {
   if (args.length !== 2) refuse(at, `extract takes 2 arguments, not ${args.length}`);

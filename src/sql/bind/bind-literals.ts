@@ -49,7 +49,7 @@ import {
   typeText,
   UINT64,
 } from '../typed/index.ts';
-import { exactOperand } from './bind-arguments.ts';
+import { exactOperand, isNull } from './bind-arguments.ts';
 import { bindCall } from './bind-call.ts';
 import { bindCompare } from './bind-compare.ts';
 
@@ -143,7 +143,6 @@ export function bindDistinct(
   negate: boolean,
   at: number | undefined,
 ): Bound {
-  const isNull = (side: Bound): boolean => familyOf(side.type) === 'null';
   if (isNull(left) || isNull(right)) {
     return {
       kind: 'is',

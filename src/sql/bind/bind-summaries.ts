@@ -10,7 +10,6 @@ import { canCast } from '../evaluate/index.ts';
 import { LIST_SUMMARIES, listMean } from '../functions/index.ts';
 import { refuse } from '../parse/index.ts';
 import {
-  type Bound,
   coerce,
   elementType,
   FLOAT64,
@@ -25,9 +24,7 @@ import {
   typeText,
   UTF8,
 } from '../typed/index.ts';
-import { argument, call } from './bind-arguments.ts';
-
-type Binding = (args: readonly Bound[], at: number | undefined) => Bound;
+import { argument, type Binding, call } from './bind-arguments.ts';
 
 interface Summary {
   /** Whether items of a type are taken. */

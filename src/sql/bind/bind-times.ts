@@ -42,10 +42,8 @@ import {
   timeZoneOf,
   UTF8,
 } from '../typed/index.ts';
-import { argument, call } from './bind-arguments.ts';
+import { argument, type Binding, call, isNull } from './bind-arguments.ts';
 import { bindExtract } from './bind-fields.ts';
-
-type Binding = (args: readonly Bound[], at: number | undefined) => Bound;
 
 const MICROS = new Timestamp(TimeUnit.MICROSECOND, null);
 
@@ -57,8 +55,6 @@ export function dateArgument(name: string, arg: Bound | undefined, at: number | 
   if (family === 'date' || family === 'timestamp') return settle(arg);
   return refuse(locationOf(arg) ?? at, `${name} takes a date or a timestamp, not ${describe(arg)}`);
 }
-
-const isNull = (arg: Bound): boolean => familyOf(arg.type) === 'null';
 
 function requireCount(name: string, args: readonly Bound[], count: number, at: number | undefined) {
   const number = count === 1 ? '1 argument' : `${count} arguments`;

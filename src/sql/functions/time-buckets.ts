@@ -7,10 +7,10 @@
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import {
-  civilFromDays,
   daysFromCivil,
   floorDivide,
   fromWallClock,
+  monthNumber,
   NANOS_PER_DAY,
   toWallClock,
 } from '../../values/index.ts';
@@ -67,14 +67,9 @@ export function bucketStart(
 
 /** The first day of the bucket of a day: buckets begin with the first day of a month. */
 function firstDayOf(months: number, origin: bigint): (day: number) => number {
-  const first = monthOf(Number(floorDivide(origin, NANOS_PER_DAY)));
+  const first = monthNumber(Number(floorDivide(origin, NANOS_PER_DAY)));
   return (day) => {
-    const month = first + Math.floor((monthOf(day) - first) / months) * months;
+    const month = first + Math.floor((monthNumber(day) - first) / months) * months;
     return daysFromCivil(Math.floor(month / 12), (((month % 12) + 12) % 12) + 1, 1);
   };
-}
-
-function monthOf(day: number): number {
-  const { year, month } = civilFromDays(day);
-  return year * 12 + month - 1;
 }

@@ -12,6 +12,7 @@ import {
   daysFromCivil,
   floorDivide,
   type IntervalValue,
+  monthNumber,
   NANOS_PER_CLOCK_UNIT,
   NANOS_PER_DAY,
 } from '../../values/index.ts';
@@ -23,17 +24,12 @@ import { quicker, strict } from './rows.ts';
 /** Numbers of units of days, from any day on. */
 const OF_DAY: Readonly<Record<string, (day: number) => number>> = {
   day: (day) => day,
-  month: (day) => monthNumber(day),
+  month: monthNumber,
   quarter: (day) => Math.floor(monthNumber(day) / 3),
   year: (day) => civilFromDays(day).year,
   decade: (day) => Math.floor(civilFromDays(day).year / 10),
   century: (day) => Math.floor((civilFromDays(day).year - 1) / 100),
 };
-
-function monthNumber(day: number): number {
-  const { year, month } = civilFromDays(day);
-  return year * 12 + month - 1;
-}
 
 const OF_CLOCK: Readonly<Record<string, bigint>> = NANOS_PER_CLOCK_UNIT;
 const { hour: HOUR, minute: MINUTE } = NANOS_PER_CLOCK_UNIT;

@@ -19,6 +19,7 @@ import {
 } from '../../arrow/index.ts';
 import {
   DATE_FORMS,
+  digitsOf,
   exactToDouble,
   fromWallClock,
   instantNanosOf,
@@ -277,7 +278,7 @@ export function commonType(items: readonly Bound[], what: string): DataType {
 function withDigits(type: DataType, item: BoundLiteral, what: string): Decimal | null {
   const { loose, at } = item;
   if (typeof loose !== 'object' || !DataType.isDecimal(type)) return null;
-  const digits = String(loose.unscaled < 0n ? -loose.unscaled : loose.unscaled).length;
+  const digits = digitsOf(loose.unscaled);
   if (Math.max(digits, loose.scale) > MAX_PRECISION) {
     refuse(at, `${what}: ${describe(item)} has more than the ${MAX_PRECISION} digits of a decimal`);
   }
