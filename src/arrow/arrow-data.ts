@@ -1,8 +1,9 @@
 /**
- * Builds Arrow columns, record batches and tables around existing buffers, faster than
- * apache-arrow's public constructors. It trusts the caller that the buffers fit the type. It also
- * slices columns, picks those of a batch, builds columns of bytes or of nulls, and counts the bytes
- * that columns and batches take.
+ * Builds Arrow columns, record batches and tables around existing buffers (`dataOf`, `recordBatch`,
+ * `arrowTable`), faster than apache-arrow's public constructors. It trusts the caller that the
+ * buffers fit the type. It also slices columns, picks those of a batch, projects schemas
+ * (`projectSchema`, the same object for the same columns), builds columns of bytes or of nulls, and
+ * counts the bytes that the rows of columns and batches take.
  */
 
 import { DirspaceError } from '../errors.ts';

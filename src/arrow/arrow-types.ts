@@ -1,7 +1,8 @@
 /**
  * Answers the questions about Arrow types that code on buffers asks: how the values of a type lie
- * in memory, in which typed array, how wide they are, and whether offsets have 64 bits. It also
- * copies types and fields with some parts replaced.
+ * in memory (`layoutOf`), in which typed array (`valueArray`), how wide they are, and whether
+ * offsets have 64 bits. `plainType` is the type of a dictionary's values. `mapType` and
+ * `changeField` copy types and fields with some parts replaced.
  */
 
 import { DirspaceError } from '../errors.ts';

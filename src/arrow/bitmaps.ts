@@ -1,7 +1,7 @@
 /**
  * Reads, sets, counts, slices, copies and intersects the bits of Arrow's bitmaps, for example with
  * `getBit` and `setBits`. The first bit is the least significant bit of a byte. Positions must be
- * below 2^32, and bounds are not checked.
+ * below 2^32, and bounds are not checked. `sliceBits` gives a view of the bitmap where it can.
  */
 
 /** Bytes that hold so many bits, however many they are. */

@@ -3,7 +3,8 @@
  * joins batches. `concatBatchesInSteps` does the same as a generator, which pauses between columns
  * if there are many. A single column or batch is returned as it is, and the data buffers of views
  * are shared. The functions throw InvalidInput if there is nothing to join, or if the result needs
- * wider offsets or dictionary indices than its type has.
+ * wider offsets or dictionary indices than its type has. `indexCapacity` tells how many entries a
+ * dictionary type can address, and `unionVector` joins the pieces of a DictionaryUnion.
  */
 
 import { DirspaceError } from '../errors.ts';

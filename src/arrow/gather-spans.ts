@@ -1,7 +1,7 @@
 /**
  * Picks rows of columns that store offsets. `gatherBinary` copies the bytes of the picked texts or
  * binaries, and `spreadLists` computes the child rows of the picked lists. With offsets of 32 bits,
- * both throw InvalidInput if the result has more than 2^31 - 1 bytes or child rows.
+ * both throw InvalidInput if the result has more than 2^31 - 1 bytes or child rows (`checkTotal`).
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * Picks rows by position, from a column or chunked column (`gather`) or from a record batch
- * (`gatherBatch`). Both throw InvalidInput for a position past the end. gather-data.ts picks the
- * rows of one chunk, and gather-parts.ts those of several.
+ * (`gatherBatch`). Both throw InvalidInput for a position past the end, and `gather` for a column
+ * without chunks. gather-data.ts picks the rows of one chunk, and gather-parts.ts those of several.
  */
 
 import { firstAbove } from '../binary-search.ts';

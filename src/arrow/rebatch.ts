@@ -1,9 +1,10 @@
 /**
  * `rebatch` cuts and joins the record batches of a stream, in row order, so that none exceeds the
- * limits on rows and bytes; a batch of one row may exceed the bytes. Cutting copies nothing, and
- * neighbouring small batches are copied together. Batches without rows are dropped. A batch whose
- * columns have the names of the given schema gets that schema; any other keeps its own, for the
- * caller to refuse. `splitBatch` and `sliceBatch` cut one batch.
+ * limits on rows and bytes (65,536 and 64 MiB unless given); a batch of one row may exceed the
+ * bytes. Cutting copies nothing, and neighbouring small batches are copied together. Batches
+ * without rows are dropped. A batch whose columns have the names of the given schema gets that
+ * schema; any other keeps its own, for the caller to refuse. `splitBatch` and `sliceBatch` cut one
+ * batch.
  */
 import type { Pause } from '../steps.ts';
 import type { RecordBatch, Schema } from './apache.ts';

@@ -1,7 +1,8 @@
 /**
- * Marks memory that more than one result may read, such as that of cached columns. hand-out.ts asks
- * for the mark (`isShared`), and gives callers a copy of such memory, because callers may change
- * what they get. `apart` returns bytes that fill their ArrayBuffer, and copies them if they do not.
+ * Marks memory that more than one result may read, such as that of cached columns (`markShared`,
+ * `markSharedData`). hand-out.ts asks for the mark (`isShared`), and gives callers a copy of such
+ * memory, because callers may change what they get. `apart` returns bytes that fill their
+ * ArrayBuffer, and copies them if they do not.
  */
 import type { Data } from './apache.ts';
 

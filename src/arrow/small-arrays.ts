@@ -1,7 +1,8 @@
 /**
- * `newArray` allocates a typed array of zeros, and `consecutive` one of ascending row numbers. Arrays of up to 2 KiB are cut from blocks of 16 KiB,
- * which is faster than one ArrayBuffer each. The blocks are marked as shared memory
- * (shared-memory.ts) and cannot be transferred to another thread.
+ * `newArray` allocates a typed array of zeros, and `consecutive` one of ascending row numbers.
+ * Arrays of up to 2 KiB are cut from blocks of 16 KiB, which is faster than one ArrayBuffer each.
+ * The blocks are marked as shared memory (shared-memory.ts) and cannot be transferred to another
+ * thread.
  */
 import { markAsUntransferable } from 'node:worker_threads';
 import type { TypedArray, TypedArrayConstructor } from './arrow-types.ts';

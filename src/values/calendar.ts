@@ -1,7 +1,8 @@
 /**
  * Converts between days since 1970-01-01 and dates of the proleptic Gregorian calendar
  * (`daysFromCivil`, `civilFromDays`), for years before 0 too. It also adds months, computes ISO
- * weeks and weekdays, and formats dates and times of day. zones.ts has time zones, and
+ * weeks and weekdays, formats dates and times of day, and has the units of the clock in
+ * nanoseconds. `floorDivide` divides bigints and rounds down. zones.ts has time zones, and
  * date-time-text.ts parses text.
  */
 
@@ -72,13 +73,13 @@ export function addMonths(days: number, months: number): number {
   return daysFromCivil(newYear, newMonth, Math.min(day, daysInMonth(newYear, newMonth)));
 }
 
-/** 1 (Monday) to 7 (Sunday). */
 /** Months from the beginning of the year 0 to the month of a day. */
 export function monthNumber(days: number): number {
   const { year, month } = civilFromDays(days);
   return year * 12 + month - 1;
 }
 
+/** 1 (Monday) to 7 (Sunday). */
 export function isoWeekday(days: number): number {
   return ((((days + 3) % 7) + 7) % 7) + 1;
 }

@@ -1,8 +1,9 @@
 /**
  * Converts between JavaScript numbers and half-precision floats (IEEE 754 binary16), because some
  * supported releases of Node have no Float16Array. Writing rounds to the nearest half, ties to
- * even, and tells whether it was exact (`storeHalf`). Single values and whole arrays can be
- * decoded.
+ * even, and tells whether it was exact (`storeHalf`); numbers from `HALF_LIMIT` on become infinite.
+ * `halfValue` decodes one half, `halvesToFloats` an array, `halfValues` has the values of all, and
+ * `nearestHalf` rounds a number.
  */
 
 /** Numbers of this size or more round to infinity. */

@@ -1,6 +1,8 @@
 /**
- * Converts between Arrow's time units (s, ms, us, ns): a count of one unit into another, or an
- * instant into a count. The result is undefined if it would lose precision.
+ * Converts between Arrow's time units (s, ms, us, ns): a count of one unit into another
+ * (`convertUnit`), or an instant into a count (`inUnit`). The result is undefined if it would lose
+ * precision. `TIME_UNITS` names the units by their numbers, and `unitsPerSecond` tells their
+ * lengths. Ranges are not checked.
  */
 import type { Instant } from './zones.ts';
 
