@@ -34,7 +34,15 @@ import { type Pruned, prune, type StatisticsLookup } from './prune.ts';
 import { requirementsOf } from './required-columns.ts';
 import { type RowNumberSet, rowNumbersOf } from './row-ids.ts';
 import { countCompared, selectCompared } from './select/index.ts';
-import { type Bound, type Column, canFail, childrenOf, familyOf, typeText } from './typed/index.ts';
+import {
+  type Bound,
+  type Column,
+  callsProgram,
+  canFail,
+  childrenOf,
+  familyOf,
+  typeText,
+} from './typed/index.ts';
 
 export type { ColumnTest, Condition, RangeEnd } from './conditions.ts';
 export type { ColumnSource, EvaluationContext, RowNumbers } from './load/index.ts';
@@ -60,6 +68,8 @@ export interface CompiledExpression {
   readonly tree: Expression;
   /** Whether a row may make the evaluation throw, such as by a division by zero. */
   readonly canFail: boolean;
+  /** Whether it calls a function that the program registered. */
+  readonly callsProgram: boolean;
   /** The path, where the expression is one column and nothing else. */
   readonly column: readonly string[] | null;
   /** One value a row. Throws InvalidInput for values that do not fit (overflow, failed casts). */
@@ -263,6 +273,10 @@ class Compiled implements CompiledExpression {
     this.tree = tree;
     this.column = bound.kind === 'column' ? bound.names : null;
     this.#bound = bound;
+  }
+
+  get callsProgram(): boolean {
+    return callsProgram(this.#bound);
   }
 
   evaluate(batch: ColumnSource, context?: EvaluationContext): Vector {

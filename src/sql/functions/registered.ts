@@ -102,7 +102,7 @@ function runOf(name: string, call: UserFunction, returns: DataType): RowFunction
     else if (Array.isArray(value)) memory.take(ITEM_BYTES * value.length);
     return value;
   });
-  return { ...steps, takesAnyTime: true };
+  return { ...steps, takesAnyTime: true, isOfProgram: true };
 }
 
 /** Its function may keep or change an argument, which lies in memory of the engine. */

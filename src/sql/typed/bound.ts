@@ -51,6 +51,8 @@ export interface RowFunction {
    * Whether a row may take any time, as that of a registered function: it is evaluated in steps.
    */
   readonly takesAnyTime?: boolean;
+  /** Whether a program registered it: what it gives may change, and it may count its calls. */
+  readonly isOfProgram?: boolean;
   /** `args` all have `length` rows. Asks `memory` before it makes texts. */
   evaluate(args: readonly Column[], length: number, type: DataType, memory: BatchMemory): Column;
   /** The same, and yields within a row too, for functions that go through long values byte by byte. */
@@ -210,6 +212,20 @@ export function canFail(bound: Bound): boolean {
     (bound.kind === 'like' && bound.pattern.kind !== 'literal') ||
     (bound.kind === 'call' && bound.run.fallible);
   return here || childrenOf(bound).some(canFail);
+}
+
+const ofProgram = new WeakMap<Bound, boolean>();
+
+/** Whether a tree calls a function that the program registered. Found out once for each node. */
+export function callsProgram(bound: Bound): boolean {
+  let known = ofProgram.get(bound);
+  if (known === undefined) {
+    known =
+      (bound.kind === 'call' && bound.run.isOfProgram === true) ||
+      childrenOf(bound).some(callsProgram);
+    ofProgram.set(bound, known);
+  }
+  return known;
 }
 
 const isDecimalAsDouble = ({ arg, mode, type }: Extract<Bound, { kind: 'cast' }>): boolean =>

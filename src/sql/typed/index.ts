@@ -8,6 +8,7 @@ export {
   type BoundColumn,
   type BoundLiteral,
   type CastMode,
+  callsProgram,
   canFail,
   childrenOf,
   flagsOf,

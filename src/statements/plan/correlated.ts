@@ -34,9 +34,10 @@ import {
   visit,
 } from '../steps/index.ts';
 import { aggregateName, aggregateType } from './functions.ts';
+import { plannedGroups } from './groups.ts';
 import { type PlannedQuery, type Planner, placeOf, type RowWindow, sortKey } from './planner.ts';
 import type { Scope } from './scope.ts';
-import { aggregatesOf, isOfMany, itemsOf, plannedGroups, selected } from './select.ts';
+import { aggregatesOf, isOfMany, itemsOf, selected } from './select.ts';
 import { hasSubquery } from './subqueries.ts';
 
 /** What a query in place of a value is asked for, and the names of the query around it. */

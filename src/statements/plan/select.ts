@@ -7,8 +7,6 @@
  */
 import {
   type AggregateExpression,
-  checkFunctionName,
-  compileTree,
   type Expression,
   formatExpression,
   type OrderItem,
@@ -25,9 +23,6 @@ import {
   filtered,
   firstRows,
   type GroupStep,
-  grouped,
-  groupedBySets,
-  type NamedValue,
   type Plan,
   projected,
   pushed,
@@ -40,7 +35,7 @@ import {
 import { plannedCorrelated } from './correlated.ts';
 import { atMost } from './fresh-names.ts';
 import { plannedTables } from './from-clause.ts';
-import { aggregateType } from './functions.ts';
+import { memberOf, plannedGroups } from './groups.ts';
 import {
   type PlannedQuery,
   type Planner,
@@ -336,108 +331,6 @@ function checkDistinctOrder({ name, args, orderBy }: AggregateExpression): void 
       refuse(value.at, `With DISTINCT, ORDER BY of ${name}(..) takes what the call is given`);
     }
   }
-}
-
-export function plannedGroups(
-  planner: Planner,
-  input: Plan,
-  keys: readonly Expression[],
-  aggregates: readonly AggregateExpression[],
-  sets?: GroupStep['sets'],
-): { plan: Plan; rewrite: (tree: Expression) => Expression } {
-  const named = keys.map((value) => ({
-    name: planner.freshName(value.kind === 'column' ? `${value.path.join('.')} ` : textOf(value)),
-    value,
-  }));
-  const calls = aggregates.map((call) => ({ name: planner.freshName(textOf(call)), call }));
-  const typeOf = (call: AggregateExpression): GroupStep['schema']['fields'][number]['type'] =>
-    aggregateType(
-      call,
-      call.args.map((arg) => compileTree(arg, input.schema).type),
-    );
-  const setName = planner.freshName('set');
-  const plan =
-    sets === undefined
-      ? grouped(input, named, calls, typeOf)
-      : groupedBySets(
-          grouped(...computedOnce(planner, input, named), calls, typeOf),
-          sets,
-          setName,
-        );
-  const keyTexts = keys.map(textOf);
-  const names = new Map([
-    ...named.map(({ name, value }) => [textOf(value), name] as const),
-    ...calls.map(({ name, call }) => [textOf(call), name] as const),
-  ]);
-  const rewrite = (tree: Expression): Expression => {
-    // A constant that is a key is null in groups of other sets; those within expressions are no keys.
-    const key = sets === undefined ? undefined : names.get(textOf(tree));
-    if (key !== undefined) return columnTree(key, tree.at);
-    return rewritten(tree, (part) => {
-      const name = names.get(textOf(part));
-      if (name !== undefined) return columnTree(name, part.at);
-      if (part.kind === 'call' && part.name === 'grouping') {
-        const places = part.args.map((arg) => keyTexts.indexOf(textOf(arg)));
-        if (places.includes(-1)) refuse(part.at, 'grouping(..) takes keys of GROUP BY');
-        return groupingOf(places, sets, columnTree(setName));
-      }
-      // An aggregate of other databases is told as such, not by the columns that it is given.
-      if (part.kind === 'call') checkFunctionName(part.name, part.at);
-      if (part.kind !== 'column') return undefined;
-      const member = memberOf(part, names);
-      if (member !== undefined) return member;
-      return refuse(
-        part.at,
-        `${textOf(asWritten(part, planner.written))} is of one row; name it in GROUP BY, or put it into an aggregate such as any_value(..)`,
-      );
-    });
-  };
-  return { plan, rewrite };
-}
-
-/** The keys as columns of the input, so that they are computed once for all sets. */
-function computedOnce(
-  planner: Planner,
-  input: Plan,
-  keys: readonly NamedValue[],
-): [input: Plan, keys: readonly NamedValue[]] {
-  const isColumn = ({ value }: NamedValue): boolean => value.kind === 'column';
-  if (keys.every(isColumn)) return [input, keys];
-  const computed = input.schema.fields.map(
-    ({ name }) => ({ name, value: columnTree(name) }) as NamedValue,
-  );
-  const named = keys.map((key) => {
-    if (isColumn(key)) return key;
-    const name = planner.freshName(key.name);
-    computed.push({ name, value: key.value });
-    return { name: key.name, value: columnTree(name) };
-  });
-  return [projected(input, computed), named];
-}
-
-/** A number with a bit for each of the keys, the last one lowest: whether a row is not grouped by it. */
-function groupingOf(
-  places: readonly number[],
-  sets: GroupStep['sets'],
-  set: Expression,
-): Expression {
-  const number = (value: number): Expression => ({ kind: 'number', text: String(value) });
-  const whens = (sets ?? []).map((keys, at) => ({
-    when: { kind: 'binary', op: '=', left: set, right: number(at) } as const,
-    value: number(places.reduce((bits, place) => 2 * bits + (keys.includes(place) ? 0 : 1), 0)),
-  }));
-  return sets === undefined ? number(0) : { kind: 'case', whens };
-}
-
-type ColumnTree = Extract<Expression, { kind: 'column' }>;
-
-/** A member of a struct that is itself there under another name. */
-function memberOf(part: ColumnTree, names: ReadonlyMap<string, string>): ColumnTree | undefined {
-  for (let length = part.path.length - 1; length >= 1; length--) {
-    const name = names.get(textOf({ kind: 'column', path: part.path.slice(0, length) }));
-    if (name !== undefined) return { ...part, path: [name, ...part.path.slice(length)] };
-  }
-  return undefined;
 }
 
 interface Finish {

@@ -1,0 +1,100 @@
+/** What a statement computes once: keys that follow from keys. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Connection } from '../../src/sdk/connection.ts';
+import { registerFunction } from '../../src/sdk/functions.ts';
+import { type Catalog, statementCatalog } from './catalog.ts';
+
+let db: Connection;
+let rows: Catalog['rows'];
+
+const COLUMNS = {
+  g: 'utf8',
+  i: 'int32',
+  s: 'int8',
+  u: 'uint32',
+  l: 'int64',
+  f: 'float64',
+} as const;
+
+beforeAll(async () => {
+  ({ db, rows } = await statementCatalog());
+  const fields = Object.entries(COLUMNS).map(([name, type]) => ({
+    name,
+    type: { type },
+    nullable: true,
+  }));
+  const t = await db.createEmptyTable('t', { fields } as never);
+  await t.add([
+    { g: 'a', i: 2147483647, s: 127, u: 4294967295, l: 1, f: 0 },
+    { g: 'a', i: 2147483647, s: -128, u: 4294967295, l: 2, f: -0 },
+    { g: 'a', i: null, s: 1, u: null, l: 3, f: Number.NaN },
+    { g: 'b', i: null, s: null, u: null, l: null, f: null },
+    { g: null, i: -2147483648, s: 0, u: 0, l: 5, f: 1 },
+    { g: null, i: -2147483648, s: 0, u: 1, l: 5, f: 1.5 },
+  ]);
+  await db.createEmptyTable('none', { fields } as never);
+});
+afterAll(() => db.close());
+
+const planOf = (sql: string): Promise<string> => db.sql(sql).explainPlan();
+
+describe('keys that follow from other keys', () => {
+  const SUM_UP = /Sum up by ([^:]*):/;
+  const keysIn = async (sql: string): Promise<string | undefined> =>
+    SUM_UP.exec(await planOf(sql))?.[1]?.replaceAll('q.', '');
+
+  test('are computed of the groups', async () => {
+    const sql = (keys: string) => `SELECT ${keys}, count(*) AS n FROM t GROUP BY ${keys}`;
+    expect(await keysIn(sql('i, i - 1, s + i, s'))).toBe('i, s');
+    expect(await keysIn(sql('upper(g), g, g || i, i'))).toBe('g, i');
+  });
+
+  test('stay keys where they tell rows apart that others do not', async () => {
+    expect(await keysIn('SELECT f, 1 / f, count(*) FROM t GROUP BY f, 1 / f')).toBe('f, 1 / f');
+    const found = await rows(
+      'SELECT 1 / f AS x, count(*) AS n FROM t WHERE f = 0 GROUP BY f, 1 / f ORDER BY x',
+    );
+    expect(found).toEqual([
+      { x: -Infinity, n: 1 },
+      { x: Infinity, n: 1 },
+    ]);
+    expect(await keysIn('SELECT i, s + 1, count(*) FROM t GROUP BY i, s + 1')).toBe('i, s + 1');
+  });
+
+  test('stay keys where a program computes them', async () => {
+    let calls = 0;
+    const signature = { args: ['double'], returns: 'double' } as const;
+    const end = registerFunction('next_number', () => ++calls, signature);
+    try {
+      const found = await rows(
+        'SELECT i, next_number(i) AS k, count(*) AS n FROM t WHERE i IS NOT NULL GROUP BY i, next_number(i)',
+      );
+      expect(found.map(({ n }) => n)).toEqual([1, 1, 1, 1]);
+    } finally {
+      end();
+    }
+  });
+
+  test.each(['t', 'none', '(SELECT * FROM t LIMIT 4 OFFSET 1) q'])(
+    'have the values of the rows: %s',
+    async (from) => {
+      const keys = "g, upper(g) || '!', i, i % 7, CAST(i AS text), s, s + i";
+      const items = `g, upper(g) || '!' AS a, i, i % 7 AS b, CAST(i AS text) AS c, s, s + i AS d, count(*) AS n, sum(f) AS e`;
+      const tail = 'HAVING count(*) < 9 AND coalesce(i % 7, 0) < 6 ORDER BY ALL';
+      const few = `SELECT ${items} FROM ${from} GROUP BY ${keys} ${tail}`;
+      // Of several sets of keys each is a key of its own.
+      const all = `SELECT * FROM (SELECT ${items} FROM ${from} GROUP BY GROUPING SETS ((${keys}), (${keys})) ${tail}) q`;
+      expect(await keysIn(few)).toBe('g, i, s');
+      const found = await rows(few);
+      const twice = await rows(all);
+      expect(twice.filter((_, at) => at % 2 === 0)).toEqual(found);
+      expect(twice).toHaveLength(2 * found.length);
+    },
+  );
+
+  test('fail where one of the rows does', async () => {
+    await expect(
+      rows('SELECT i, i / (i - 2147483647) AS x, count(*) FROM t GROUP BY i, i / (i - 2147483647)'),
+    ).rejects.toThrow(/[Dd]ivi/);
+  });
+});
