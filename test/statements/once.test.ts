@@ -1,4 +1,4 @@
-/** What a statement computes once: keys that follow from keys. */
+/** What a statement computes once: sums that differ by a constant, keys that follow from keys. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Connection } from '../../src/sdk/connection.ts';
 import { registerFunction } from '../../src/sdk/functions.ts';
@@ -37,6 +37,59 @@ beforeAll(async () => {
 afterAll(() => db.close());
 
 const planOf = (sql: string): Promise<string> => db.sql(sql).explainPlan();
+
+describe('sums that differ by a constant', () => {
+  test.each(['i', 's', 'u'])('are made of one sum of %s', async (column) => {
+    const plan = await planOf(`SELECT sum(${column} + 1), sum(${column} - 2) FROM t`);
+    expect(plan).toContain(`Sum up: sum(${column}), count(${column})`);
+  });
+
+  test.each([
+    ['one alone', 'sum(i + 1)'],
+    ['twice the same one', 'sum(i + 1), sum(i + 1) + 1'],
+    ['64 bits', 'sum(l + 1), sum(l + 2)'],
+    ['floats', 'sum(f + 1), sum(f + 2)'],
+    ['fractions', 'sum(i + 1.5), sum(i + 2.5)'],
+    ['large constants', 'sum(i + 10000000000), sum(i + 20000000000)'],
+    ['DISTINCT', 'sum(DISTINCT i + 1), sum(DISTINCT i + 2)'],
+    ['windows', 'sum(i + 1) OVER (), sum(i + 2) OVER ()'],
+    ['other filters', 'sum(i + 1) FILTER (WHERE s > 0), sum(i + 2)'],
+  ])('are computed of the rows for %s', async (_, items) => {
+    expect(await planOf(`SELECT ${items} FROM t`)).not.toMatch(/count\(/);
+  });
+
+  test.each([
+    ['t', ''],
+    ['t', 'GROUP BY g'],
+    ['none', ''],
+    ['none', 'GROUP BY g'],
+    ['(SELECT * FROM t LIMIT 3 OFFSET 1) q', 'GROUP BY g'],
+  ])('have the values of the rows: %s %s', async (from, by) => {
+    const items = (of: (column: string) => string): string =>
+      ['i', 's', 'u']
+        .flatMap((column, at) => [
+          `sum(${of(column)} + 1) AS p${at}`,
+          `sum(999999999 + ${of(column)}) AS q${at}`,
+          `sum(${of(column)} - 3) AS r${at}`,
+          `sum(${of(column)} - 3) FILTER (WHERE f > 0) AS v${at}`,
+          `sum(${of(column)} - 4) FILTER (WHERE f > 0) + 1 AS w${at}`,
+        ])
+        .join(', ');
+    const few = items((column) => column);
+    const all = items((column) => `CAST(${column} AS bigint)`);
+    const order = by === '' ? '' : 'ORDER BY g';
+    const key = by === '' ? '' : 'g, ';
+    const having =
+      by === '' ? '' : 'HAVING count(*) > 0 AND coalesce(sum(i + 7), 0) < 9999999999999';
+    expect(await planOf(`SELECT ${key}${few} FROM ${from} ${by} ${having} ${order}`)).toContain(
+      'count(',
+    );
+    expect(await planOf(`SELECT ${all} FROM ${from} ${by}`)).not.toContain('count(');
+    expect(await rows(`SELECT ${key}${few} FROM ${from} ${by} ${having} ${order}`)).toEqual(
+      await rows(`SELECT ${key}${all} FROM ${from} ${by} ${order}`),
+    );
+  });
+});
 
 describe('keys that follow from other keys', () => {
   const SUM_UP = /Sum up by ([^:]*):/;

@@ -46,6 +46,7 @@ import {
 } from './planner.ts';
 import type { Scope } from './scope.ts';
 import { hasSubquery, Subqueries } from './subqueries.ts';
+import { sumsOfParts } from './sums.ts';
 import { plannedWindows } from './windows.ts';
 
 /** Limits of one SELECT, so that planning it takes only a moment. */
@@ -120,6 +121,8 @@ export function plannedSelect(
       );
     });
   }
+  const ofParts = sumsOfParts(everything(), plan.schema);
+  if (ofParts !== undefined) rewriteAll(ofParts);
   const aggregates = aggregatesOf(everything());
   let ofGroup: ((tree: Expression) => Expression) | undefined;
   atMost(keysBy.length, MOST_KEYS, 'keys of GROUP BY', select.at);
