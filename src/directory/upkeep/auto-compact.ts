@@ -20,7 +20,7 @@ export interface AutoCompactOptions {
 
 export class AutoCompaction {
   readonly #fragments: number;
-  /** Fragments that the last compaction left, by branch. */
+  /** Fragments that the last compaction left, by branch, or the fewest since. */
   readonly #left = new Map<string, number>();
   readonly #running = new Map<string, Promise<void>>();
   #closed = false;
@@ -39,12 +39,17 @@ export class AutoCompaction {
   /** To be told of every commit; returns at once. */
   notice(engine: Engine, { branch, manifest }: Snapshot): void {
     const { folder } = branch;
+    const { fragments } = manifest.totals;
+    const known = this.#left.get(folder) ?? 0;
+    // A branch whose rows were overwritten, and one in the place of another, begin with fewer.
+    const left = Math.min(known, fragments);
+    if (left < known) this.#left.set(folder, left);
     if (this.#closed || manifest.operation.kind === 'compact' || this.#running.has(folder)) return;
-    if (manifest.totals.fragments - (this.#left.get(folder) ?? 0) <= this.#fragments) return;
+    if (fragments - left <= this.#fragments) return;
     const work = this.#compact(engine, branch)
       .catch(() => {
         // Tried again after as many more fragments; until then nothing is lost but speed.
-        this.#left.set(folder, manifest.totals.fragments);
+        this.#left.set(folder, fragments);
       })
       .finally(() => this.#running.delete(folder));
     this.#running.set(folder, work);

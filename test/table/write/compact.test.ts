@@ -225,6 +225,23 @@ test('commits are followed by compaction in the background if asked for', async 
   ).rejects.toMatchObject({ code: 'InvalidInput' });
 });
 
+test('an overwritten branch is compacted by its own fragments, not by those before', async () => {
+  const fs = memoryFs();
+  const catalog = await openDirectoryNamespace({
+    ...{ root: ROOT, fs, durability: 'relaxed', env: new TestClock() },
+    limits: { fragmentRows: 3 },
+    autoCompact: { fragments: 8 },
+  });
+  // Each is as large as a fragment may be, so that compaction leaves them all.
+  await tableOf(catalog, 30, 3);
+  await catalog.insertIntoTable({ id, mode: 'overwrite' }, people(1));
+  for (let at = 1; at < 24; at++) await catalog.insertIntoTable({ id }, people(1, at));
+  await catalog.close();
+  const again = await open(fs);
+  expect(await fragmentsOf(again)).toBeLessThan(18);
+  expect(await idsOf(again, id)).toEqual(Array.from({ length: 24 }, (_, at) => at));
+});
+
 test('fragments of before and after a change of the schema become one of the newest', async () => {
   const catalog = await open();
   await tableOf(catalog, 4, 3);
