@@ -1,7 +1,9 @@
 /**
  * `publishManaged` publishes a commit in a catalog with managed versioning. It stages the manifest,
- * then checks and publishes it with the code of the table-version operations (read-staged.ts,
- * publish-staged.ts). It returns false if the version exists already.
+ * waits for the caller's files, then checks and publishes the manifest with the code of the
+ * table-version operations (read-staged.ts, publish-staged.ts). It returns false if another commit
+ * was first, throws TableNotFound if the table left its place, and removes the staged file after
+ * any other error.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { stagedManifestFile } from '../../format/index.ts';

@@ -1,9 +1,10 @@
 /**
  * `publishStaged` publishes a caller's staged manifest, which read-staged.ts has checked, as the
  * next version of its branch. The version is visible at once or, with a commit id, once that
- * multi-table commit is committed. `publishUnchanged` publishes a manifest as it is, with what it
- * says for Lance. Both then delete the staged file. If another commit has taken the number, they
- * throw ConcurrentModification.
+ * multi-table commit is committed. The engine itself decides what the version says for Lance;
+ * `publishUnchanged` publishes a manifest as it is. Both then delete the staged file. If another
+ * commit has taken the number, they throw ConcurrentModification (`versionTaken`), and
+ * CommitStateUnknown if it is not known whether the version stands.
  */
 import { DirspaceError } from '../../errors.ts';
 import { encodeManifest, versionFile } from '../../format/index.ts';

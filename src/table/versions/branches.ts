@@ -1,9 +1,11 @@
 /**
  * Creates, finds, lists and deletes branches of a table (`createBranch`, `findBranch`,
  * `listBranches`, `deleteBranch`). A branch is a folder with a record and version files of its own.
- * Its first version is a copy of the version it was made from, so the branch stays readable when
- * that one is deleted. `mainBranch` returns main, which has no record. Branches of an earlier table
- * in the same folder are not found.
+ * Its first version is a copy of the version it was made from, with the same number, so the branch
+ * stays readable when that one is deleted. `deleteBranch` moves the branch into the trash, calls
+ * the caller's check there, and moves it back if that throws. `mainBranch` returns main, which has
+ * no record. Branches of an earlier table in the same folder are not found. Callers hold the
+ * version and check that nothing needs the branch (history/).
  */
 
 import { DirspaceError } from '../../errors.ts';
@@ -82,7 +84,8 @@ export async function listBranches(
 
 /**
  * @param lanceTransaction what the writer of Lance that made the branch says it did
- * @throws TableBranchAlreadyExists, TableNotFound when the table left its place meanwhile
+ * @throws TableBranchAlreadyExists, TableNotFound when the table left its place meanwhile, and
+ * CommitStateUnknown when it left with the branch
  */
 export async function createBranch(
   engine: Engine,

@@ -1,10 +1,12 @@
 /**
  * `commit` commits the next version of a branch. It calls the caller's `build` on the newest
- * version and publishes the result under the next number. After a conflict it starts over; it
- * throws ConcurrentModification if the other change rules this one out or the commit timeout is
- * over. A writer that loses too often takes an advisory lock, for which others wait a little.
- * CommitStateUnknown means that the version may or may not exist. `nextManifest` and `madeVisible`
- * also serve the files that publish versions in other ways, such as staged ones.
+ * version and publishes the result under the next number, unless `build` returns undefined. After a
+ * conflict it builds again; it throws ConcurrentModification if the other change rules this one out
+ * or the commit timeout is over, and InvalidTableState for rows of a materialized view that no
+ * refresh made. A writer that loses too often takes an advisory lock, for which others wait a
+ * little. CommitStateUnknown means that the version may or may not exist. `nextManifest` and
+ * `madeVisible` also serve files that publish versions in other ways; `sameContent` drafts a
+ * version of the same rows.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
@@ -112,6 +114,8 @@ const COURTESY = 1_000;
  * between two attempts, an overwrite or restore that the change does not survive, or a compaction
  * and the change names rows by id
  * @throws CommitStateUnknown when it may or may not have been published
+ * @throws InvalidTableState for a change of rows of a materialized view, and where there is neither
+ * a version nor a change
  */
 export async function commit(
   engine: Engine,

@@ -1,7 +1,8 @@
 /**
  * Defines `Engine`, the services that all parts of the table engine use, such as the store, caches,
- * limits and locks; each open catalog has one. Also defines `Limits`, such as the rows of a batch
- * and the time after which a commit gives up, and their defaults (`DEFAULT_LIMITS`).
+ * limits and locks; each open catalog has one. Also defines `PublishVersion`, the function that
+ * makes an encoded manifest a version, and `Limits`, such as the rows of a batch and the time after
+ * which a commit gives up, with their defaults (`DEFAULT_LIMITS`).
  */
 
 import type { Counters } from '../../counters.ts';
@@ -75,14 +76,14 @@ export interface Engine {
 export interface Limits {
   /** Rows of one batch inside a fragment: the unit that statistics prune. */
   readonly batchRows: number;
-  /** And its bytes, which bound the memory of a scan. */
+  /** Bytes of one batch, which bound the memory of a scan. */
   readonly batchBytes: number;
   /** A fragment is cut when it reaches either. */
   readonly fragmentRows: number;
   readonly fragmentBytes: number;
   /**
-   * Rows of smaller fragments are moved where columns of them are updated, and get no overlay. One
-   * of an eighth is written anew where columns are added or filled.
+   * An update moves rows of fragments of fewer bytes, in place of giving them an overlay. Where
+   * columns are added, filled or retyped, fragments of less than an eighth of it are written anew.
    */
   readonly overlayBytes: number;
   /** Tables of fewer rows are scanned whatever indexes they have. */

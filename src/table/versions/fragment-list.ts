@@ -1,8 +1,10 @@
 /**
  * `editFragments` computes the list of fragments of the next version, and its totals, from edits
- * that add, replace and remove entries. A manifest lists fewer than 32 entries itself; with more,
- * entries move into chunk files that versions share, so that manifests stay short. `editFragments`
- * writes the chunk files that the new list needs. `fragmentListOf` takes the list from a manifest.
+ * that replace, remove, splice and add entries. A manifest lists fewer than 32 entries itself; from
+ * 32 on, entries move into chunk files that versions share, so that manifests stay short.
+ * `editFragments` writes and flushes the chunk files that the new list needs; if the commit fails,
+ * cleanup removes them. `fragmentListOf` takes the list from a manifest, and `EMPTY_FRAGMENTS` is a
+ * list of none.
  */
 import {
   type ChunkBlock,

@@ -5,7 +5,7 @@
  * A version is published before its hint, and the newest is never deleted. So versions were lost if
  * a higher number than that of any file is known. The number comes from a hint, a record of deleted
  * versions, or the caller's memory. If no version file is left, only the hint counts: it may be a
- * new table.
+ * new table. A loss counts once two looks, one after the other, see the same.
  */
 import { DirspaceError } from '../../errors.ts';
 import { latestFile, parseDeletedRun, parseVersionFile, versionFile } from '../../format/index.ts';

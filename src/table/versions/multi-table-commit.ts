@@ -1,8 +1,10 @@
 /**
  * Decides multi-table commits. Each version of such a commit names its id, and counts once the
  * decision file of that id says `committed`. The first writer to create the file
- * (`decideMultiTable`) decides for good; the file may also list the tables. `multiTableDecision`
- * reads the decision, and returns undefined if there is none yet. A writer may abort an abandoned
+ * (`decideMultiTable`) decides for good, and everyone is told that decision; the file may also list
+ * the tables (`decisionTables`). `multiTableDecision` reads the decision, and returns undefined if
+ * there is none yet. A damaged file, or an id that can be none (`isMultiTableId`), throws Corrupt,
+ * and a decision that cannot be read back CommitStateUnknown. A writer may abort an abandoned
  * commit that is in its way (settle-undecided.ts).
  */
 import { DirspaceError } from '../../errors.ts';

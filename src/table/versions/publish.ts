@@ -3,7 +3,7 @@
  * returns false if another version has that number or cleanup has deleted the number. `stands`
  * checks the latter just after publishing: if cleanup deleted the number and the version's base
  * meanwhile, it removes the version again and returns false. CommitStateUnknown means that the
- * version may or may not be there.
+ * version may or may not be there: a flush failed, or what was published could not be read back.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,10 @@
 /**
  * `Snapshot` is one immutable version of one branch, with its manifest, parsed schema and fields
  * with ids. `fragments()` lists its fragments; it reads the chunk files of the list on first use,
- * through the cache (`readChunk`). `outlineRuns()` reads faster, and may return only the facts
- * about fragments that manifests for Lance need.
+ * through the cache (`readChunk`). `fragmentRuns()` gives the same chunk by chunk, and
+ * `outlineRuns()` reads faster, and may return only the facts about fragments that manifests for
+ * Lance need. A missing chunk throws TableVersionNotFound, TableNotFound or Corrupt, as for any
+ * file of a version.
  */
 import type { Schema } from '../../arrow/index.ts';
 import {

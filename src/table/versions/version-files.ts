@@ -1,8 +1,9 @@
 /**
  * Reads and lists the version files of a branch. Most functions also return versions that readers
  * may not see, because their multi-table commit is undecided or was aborted. `visibleSnapshot` does
- * not, and `isVisible` tells them apart. `visibleVersions` leaves out the deleted versions only.
- * head.ts finds the newest version.
+ * not, and `isVisible` tells them apart. `visibleVersions` leaves out only versions whose deletion
+ * is marked, unless a tag names one of them. A file that is damaged, or of another version, branch
+ * or table, throws Corrupt. head.ts finds the newest version.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {
@@ -120,7 +121,7 @@ export async function listedVersionsOf(
     .sort((one, other) => one - other);
 }
 
-/** The highest version number with a file, whatever it holds. */
+/** The highest version number with a file, whatever it holds; undefined where there is none. */
 export async function highestListed(
   engine: Engine,
   branch: TableBranch,

@@ -1,8 +1,8 @@
 /**
  * Decides the timestamp of a new version (`nextTimestamp`) and when older ones were superseded
- * (`Supersession`), although the clocks of some writers may be wrong. If times contradict each
- * other, a version counts as superseded late rather than early. Versions are ordered by number;
- * times only tell how old one is.
+ * (`Supersession`), although the clocks of some writers may be wrong. Clocks may lie five minutes
+ * apart (`MAX_CLOCK_SKEW`). If times contradict each other, a version counts as superseded late
+ * rather than early. Versions are ordered by number; times only tell how old one is.
  */
 
 /**

@@ -1,8 +1,10 @@
 /**
- * Announces writers in progress, so that cleanup does not remove their files. `announced` creates a
- * marker in the table's folder before the writer's first file. `announcedWriters` tells which
- * writers still work and which have ended. A writer whose process cannot be checked, as on another
- * machine, counts as working until its marker is seven days old.
+ * Announces writers in progress, so that cleanup does not remove their files. `announced` runs a
+ * change with an engine that names its files, creates a marker in the table's folder before the
+ * first of them, and removes the marker at the end; the marker of a first version stays if that
+ * fails. `unannounced` names files without a marker. `announcedWriters` tells which writers still
+ * work and which have ended. A writer whose process cannot be checked, as on another machine,
+ * counts as working until its marker is seven days old.
  *
  * Cleanup lists files first, then markers, then versions. So a file without a marker was either
  * committed, and a version refers to it, or never will be.
