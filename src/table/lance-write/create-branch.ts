@@ -1,8 +1,9 @@
 /**
  * `createLanceBranch` makes the branch that a writer of Lance has staged, from the version that its
- * transaction names. It throws InvalidInput if the staged manifest describes this version
- * differently from the table. The branch begins with the table's own version, and the staged file
- * is deleted.
+ * transaction names; the caller holds that version meanwhile. It throws InvalidInput if the staged
+ * manifest describes this version differently from the table, Unsupported for a deep clone, and
+ * TableBranchAlreadyExists. The branch begins with the table's own version, and the staged file is
+ * deleted.
  */
 import { MAIN_BRANCH } from '../../format/index.ts';
 import { plainPause, runSteps } from '../../steps.ts';

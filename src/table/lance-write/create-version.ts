@@ -1,9 +1,10 @@
 /**
  * `createLanceVersion` publishes the version that a writer of Lance has staged as the next version
- * of a table. It refuses a manifest whose changes differ from its transaction. It reads new data
- * and deletion files whole, and writes their rows as the engine's own files. If another version has
- * taken the number, it throws ConcurrentModification. A repeated request finds the version that the
- * first one made.
+ * of a table. It refuses a manifest whose changes differ from its transaction (InvalidInput), or
+ * that a table cannot hold (Unsupported). It reads new data and deletion files whole, and writes
+ * their rows as the engine's own files. If another version has taken the number, it updates what
+ * Lance finds by path and throws ConcurrentModification. A repeated request finds the version that
+ * the first one made.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { type FragmentEntry, liveRows, type OperationKind } from '../../format/index.ts';

@@ -1,7 +1,8 @@
 /**
  * Builds the errors that refuse a staged Lance manifest. `invalid` (InvalidInput) is for a damaged
- * or inconsistent one, and `unsupported` (Unsupported) for one beyond what this release accepts.
- * `blamed` turns damage found while reading a client's files into one of these errors.
+ * or inconsistent one, and `unsupported` (Unsupported) for one beyond what this release accepts;
+ * `shown` quotes at most 80 characters of a text. `blamed` turns damage found while reading a
+ * client's files into one of these errors, and lets errors of other kinds pass.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 

@@ -1,7 +1,8 @@
 /**
- * Defines `StagedChange`, which holds a staged Lance manifest, the version that it builds on, and
- * the schema and the plan of fragments that follow from the two. `contradiction` builds the error
- * for a manifest whose changes differ from its transaction.
+ * Defines `StagedChange`, which holds a staged Lance manifest, the version that it builds on, that
+ * version's fragments, and the schema and the plan of fragments that follow from them.
+ * `contradiction` builds the error (InvalidInput) for a manifest whose changes differ from its
+ * transaction.
  */
 import type { FragmentEntry, ParsedManifest } from '../../format/index.ts';
 import type { Snapshot } from '../versions/index.ts';

@@ -1,7 +1,8 @@
 /**
- * `requireSameRows` refuses a compaction whose new fragments hold other live rows than the
- * fragments they replace, or the same rows in another order. For each group of the transaction it
- * compares digests of every column, over the old fragments and over the new ones as written.
+ * `requireSameRows` refuses a compaction, by InvalidInput, whose new fragments hold other live rows
+ * than the fragments they replace, or the same rows in another order. For each group of the
+ * transaction it reads the old fragments and the new ones, as they were written, and compares
+ * digests of every column.
  */
 import type { Schema } from '../../arrow/index.ts';
 import { type FragmentEntry, liveRows, type ParsedRewriteGroup } from '../../format/index.ts';

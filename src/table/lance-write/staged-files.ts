@@ -2,7 +2,8 @@
  * `StagedFiles` reads columns of the data files that a writer of Lance has staged for one fragment,
  * a `RowRange` at a time, in the types of the table. The files are untrusted. They must have the
  * sizes that the manifest states, the rows of the fragment, the types of the listed fields, and no
- * null in a required field.
+ * null in a required field; otherwise InvalidInput, Unsupported or, while they are opened, Corrupt
+ * is thrown. `close` closes the files.
  */
 import { type Data, DataType, type Field, recordBatch, Schema } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,10 +1,11 @@
 /**
- * `planFragments` compares the fragments of a manifest that a writer of Lance has staged with
- * those of the version before: which stay, are new or gone, lose rows, get other columns, or are
- * listed again by an overwrite (`fragmentsAgain`). Any other change throws InvalidInput or
- * Unsupported. No file is read. `reservedAfter` returns the reserved ids that are left. Writers of
- * Lance keep their own names for the files that they wrote, so a file is known by that name
- * (`origin`) and by the table's; `namesOf` lists both.
+ * `planFragments` compares the fragments of a manifest that a writer of Lance has staged with those
+ * of the version before: which stay, are new or gone, lose rows, get other columns, or are listed
+ * again by an overwrite (`fragmentsAgain`). Any other change throws InvalidInput or Unsupported,
+ * and so do more than a million new ids. It yields after each fragment and reads no file.
+ * `reservedAfter` returns the reserved ids that are left. Writers of Lance keep their own names for
+ * the files that they wrote, so a file is known by that name (`origin`) and by the table's;
+ * `namesOf` lists both.
  */
 import { DataType } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
  * `requireValues` throws InvalidInput for a staged manifest that would leave nulls in a required
  * field: because its fragments lack values of the field, or because it makes a field required that
- * holds nulls in fragments that go on with their values of it.
+ * holds nulls in fragments that go on with their values of it; those are scanned. Values in new
+ * data files are checked as they are read (staged-files.ts).
  */
 import { isDirspaceError } from '../../errors.ts';
 import { plainPause, runSteps } from '../../steps.ts';

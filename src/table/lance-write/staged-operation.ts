@@ -2,7 +2,9 @@
  * `checkOperation` checks that a staged Lance manifest changes what its transaction describes, and
  * nothing else, because later writers rely on the transaction. It throws InvalidInput for any other
  * change, and returns the kind of operation that the new version records. `takenOperation` throws
- * Unsupported for operations that tables here do not have, such as building an index.
+ * Unsupported for operations that tables here do not have, such as building an index. `isAnew`
+ * tells whether nothing of the version before goes on, and `requireUnchanged` allows no change at
+ * all.
  */
 
 import { metadataEqual } from '../../arrow/index.ts';

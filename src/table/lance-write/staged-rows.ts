@@ -2,8 +2,9 @@
  * `writeStagedRows` writes the rows of a staged Lance manifest as fragments and deletion files of
  * the table. It decodes all new data files and reads all new deletion files before anything is
  * published. A fragment whose columns changed is written anew with every row in its place, so row
- * ids and deleted rows stay. On the way it refuses values of computed columns, and rows that take
- * too many bytes.
+ * ids and deleted rows stay. On the way it refuses values of computed columns, deleted rows that
+ * would come back, and rows that take too many bytes (InvalidInput, Unsupported). The files written
+ * are added to `files`, for the caller to discard. `newSchema` is the schema of the version.
  */
 import {
   type Data,

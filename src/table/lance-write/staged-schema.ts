@@ -1,8 +1,8 @@
 /**
  * `stagedSchema` turns the fields of a staged Lance manifest into fields of the table. It tells
- * which are new or changed, and refuses those that a table cannot hold. Lance reuses the ids of
- * dropped fields, and this engine never does. So a new field whose id was used before gets another
- * id here, and the version records both.
+ * which are new or changed, and refuses those that a table cannot hold (InvalidInput, Unsupported).
+ * Lance reuses the ids of dropped fields, and this engine never does. So a new field whose id was
+ * used before gets another id here, and the version records both.
  */
 import {
   DataType,

@@ -1,7 +1,8 @@
 /**
  * `requireTypes` throws InvalidInput for a staged data file whose own schema differs from the
- * fields that the manifest lists for it. Many types are stored alike, so reading a column by the
- * wrong type would give wrong values instead of an error.
+ * fields that the manifest lists for it, by type, by place in structs, or by name and id. Many
+ * types are stored alike, so reading a column by the wrong type would give wrong values instead of
+ * an error.
  */
 import type { LanceDataFile, ParsedDataFile, ParsedField } from '../../format/index.ts';
 import { invalid, shown } from './refusals.ts';

@@ -3,7 +3,7 @@
  * Lance 2.0 has no form for a null struct, but it reads a column that no file holds as null. So in
  * a table that is written for Lance, an update or a compaction may leave such a column out of the
  * fragments that it writes anew, and compaction then does not join them with fragments that have
- * the struct. compact.ts and rewrite-fragments.ts decide when.
+ * the struct. write/compact.ts and write/rewrite-fragments.ts decide when.
  */
 import { DataType } from '../../arrow/index.ts';
 import type { FragmentEntry } from '../../format/index.ts';

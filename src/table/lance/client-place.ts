@@ -1,11 +1,13 @@
 /**
  * `clientPlace` makes a symbolic link to the folder of one table, and returns the link's path.
  * Clients of Lance open and write the table by that path. It returns undefined if no link can be
- * made; clients then open the folder itself.
+ * made; clients then open the folder itself. A real folder in the place of the link is deleted: a
+ * client wrote it after the link was swept. `clientPath` finds the table that an absolute path
+ * below such a link means.
  *
  * No later table of the same name gets that path. A client that has not read the newest version
  * still builds its change on the newest manifest at its path. So only the path shows that the
- * client means a table that was dropped since (`clientPath`).
+ * client means a table that was dropped since.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { OPENED_FOLDER, openedFolder } from '../../format/index.ts';

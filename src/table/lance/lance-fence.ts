@@ -2,7 +2,7 @@
  * `placeFence` writes the fence of a table, a manifest of version 0 in `_versions`, unless it is
  * there. While Lance finds no other manifest there, it takes the fence for the newest version and
  * refuses to read or write the table. Without the fence, Lance's writers would create a dataset of
- * their own beside the rows.
+ * their own beside the rows. `isFenceInUse` tells whether a file is the fence and still needed.
  */
 import { lanceFence, lanceFenceFile, lanceVersionsFolder } from '../../format/index.ts';
 import { type Engine, resolveHead, type TableBranch } from '../versions/index.ts';

@@ -1,8 +1,10 @@
 /**
  * Creates the files that Lance needs to open one version: a manifest in the table's `lance` folder
- * (`keptManifest`), and deletion files under Lance's names in the `_deletions` folder of its
- * branch. They are created when first needed and then kept. For a version that Lance cannot read,
- * the manifest makes Lance's readers refuse it.
+ * (`keptManifest`, or `newManifest` for a version just made), and deletion files under Lance's
+ * names in the `_deletions` folder of its branch. They are created when first needed and then kept.
+ * For a version that Lance cannot read, the manifest makes Lance's readers refuse it.
+ * `keptManifestsFolder` names the folder of a branch, `manifestSizeOf` tells the size of a manifest
+ * without writing it, and `holdsManifestOf` and `holds` compare what a file holds.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -73,7 +75,7 @@ export async function newManifest(engine: Engine, snapshot: Snapshot): Promise<s
   return isNew ? path : undefined;
 }
 
-/** A manifest to be written, after all that it refers to. */
+/** A manifest to be written, once the deletion files that it refers to are there. */
 async function writtenWithDeletions(engine: Engine, snapshot: Snapshot): Promise<Uint8Array> {
   const { bytes, deleted } = await manifestBytes(engine, snapshot);
   await linkDeletions(engine, snapshot, deleted);

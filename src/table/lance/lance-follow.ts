@@ -2,9 +2,10 @@
  * Updates the files by which Lance opens a table by its path: `followCommit` after each commit, and
  * `followTable` after changes of tags, branches and versions. They do nothing for tables that were
  * not written for Lance. They write what Lance has to find if the mode asks for it, or if Lance
- * finds versions at the path already, because it would otherwise take an older one for the newest.
- * If Lance finds nothing there, they write the fence (lance-fence.ts), so that it refuses the
- * table. A failure never fails the change; a later change or lance-sync.ts writes what is missing.
+ * finds versions at the path already, because it would otherwise take an older one for the newest
+ * (`hasToFollow`). If Lance finds nothing there, they write the fence (lance-fence.ts), so that it
+ * refuses the table. Neither rejects: a failure never fails the change, and a later change or
+ * lance-sync.ts writes what is missing.
  */
 import { followsByPath } from '../../lance-mode.ts';
 import {

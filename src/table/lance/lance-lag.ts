@@ -1,8 +1,9 @@
 /**
  * `lagByPath` checks whether Lance finds the newest version of a branch when it opens a table by
- * its path. If not, it returns a sentence on what Lance finds instead. It returns undefined if
- * Lance finds the version, or need not. Lance's files may lag, because a commit does not fail when
- * they cannot be written. It reads a few files; verify compares all of them.
+ * its path, and no version of another program above it. If not, it returns a sentence on what Lance
+ * finds instead and what to do. It returns undefined if all is right, or if Lance need not find the
+ * version. Lance's files may lag, because a commit does not fail when they cannot be written. It
+ * reads a few files; verify compares all of them.
  */
 import { lanceVersionFile } from '../../format/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';

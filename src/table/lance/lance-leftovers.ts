@@ -1,9 +1,10 @@
 /**
  * Finds files in a table that were written for Lance or by Lance and are no longer needed; callers
- * delete them. `goneManifests` finds manifests of versions that are gone, and `goneDeletions`
- * deletion files that no version needs. Other functions find files that were renamed to hide them
- * from Lance, and files that Lance's writers left, whether they had finished, were refused or were
- * killed.
+ * delete them, most of them only from some age on. `goneManifests` finds manifests of versions that
+ * are gone, `goneDeletions` deletion files that no version needs, and `asideFiles` files that were
+ * renamed to hide them from Lance. `writerFiles`, `lanceDebris` and `lanceTemporaries` find what
+ * Lance's writers left that had finished, were refused, or were killed. What a manifest of another
+ * program may refer to, while Lance reads that, is not listed.
  */
 import {
   deletionsFolder,

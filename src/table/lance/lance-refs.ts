@@ -3,7 +3,9 @@
  * them, and places the manifests of branches below `tree/`. It removes the engine's files of tags
  * and branches that no longer exist. It overwrites a file of another program only if a tag or
  * branch has its name, and not a tag that a client of Lance has just moved in a table that it may
- * write. `wantedRefs` computes the files without writing them.
+ * write. `wantedRefs` computes the files without writing them. `clientTag` reads a tag that a
+ * client of Lance wrote, and `deleteClientRef` removes the file of a tag or branch; `isOwnRef` and
+ * `isSameRef` compare files.
  */
 import {
   encodeLanceBranch,
@@ -54,7 +56,8 @@ export interface PlacedRefs extends PlacedVersions {
 }
 
 /**
- * The versions of all branches but main, then the tags and branches, and takes back what is gone.
+ * Places the versions of all branches but main, then the tags and branches, and takes back what is
+ * gone.
  * @throws TableNotFound where the table left its place
  */
 export async function placeRefs(

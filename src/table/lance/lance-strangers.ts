@@ -1,8 +1,8 @@
 /**
- * Recognises manifests in `_versions` that other programs wrote (`isOwn` is false).
- * `setStrangersAside` renames those above the newest version of a branch, so that Lance's readers
- * do not find them. Lance would take such a manifest for the newest version, although it is no
- * version of the table.
+ * Recognises manifests in `_versions` that other programs wrote (`isOwn` is false). `moveAside`
+ * renames one, so that Lance's readers do not find it, and `setStrangersAside` those above the
+ * newest version of a branch. Lance would take such a manifest for the newest version, although it
+ * is no version of the table. `datasetOf` names the folder by which Lance opens a branch.
  */
 import {
   isOwnLanceManifest,

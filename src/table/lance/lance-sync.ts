@@ -1,8 +1,10 @@
 /**
  * `syncLance` updates the files by which Lance opens a table by its path, for all versions, tags
- * and branches. It compares the content of each file. Manifests of other programs are renamed so
- * that Lance does not find them, and what Lance's writers left is removed after seven days. It
- * writes nothing for a table that was never written for Lance.
+ * and branches, and reports what it did. It compares the content of each file. Manifests of other
+ * programs are renamed so that Lance does not find them, and what refused or killed writers of
+ * Lance left is removed after seven days. It writes nothing for a table that was never written for
+ * Lance. It throws TableNotFound if the table leaves its place, and ServiceUnavailable if a
+ * manifest cannot be placed.
  */
 import { type Engine, mainBranch, resolveHead } from '../versions/index.ts';
 import { lanceDebris, lanceTemporaries } from './lance-leftovers.ts';

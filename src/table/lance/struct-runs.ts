@@ -1,12 +1,13 @@
 /**
- * `structRuns` cuts a stream into runs of rows whose null structs are the same top-level columns.
- * Lance 2.0 has no form for a null struct, but reads a column that no file holds as null: each run
- * becomes a fragment without these columns. Rows keep their order, or those of a batch that lack
- * the same structs are put together where any order will do. From the first batch on with which the
- * order makes more than eight runs, the rest is put together so in a table that Lance's clients
- * write, and elsewhere comes as one run with all columns, as does a batch with more than eight kinds
- * of rows and the rest behind it: null structs there close the table for Lance. `structOrder` and
- * `orderOfNewRows` say how rows are cut.
+ * `structRuns` cuts a stream of rows into runs, each of which becomes a fragment without the
+ * top-level struct columns that are null in all of its rows: Lance 2.0 has no form for a null
+ * struct, but reads a column that no file holds as null. A `StructOrder` says whether rows keep
+ * their order ('kept'), may be regrouped within a batch ('any'), or make one run only ('one').
+ * Beyond eight runs, or eight kinds of rows in a batch, rows are no longer cut, and null structs
+ * among them close the table for Lance; with 'mostly', as in tables that Lance's clients write, the
+ * rest is regrouped first. `structsToCut` lists the columns to look at, `structOrder` and
+ * `orderOfNewRows` choose the order for a version, and `isOpenForLance` tells whether Lance opens
+ * it.
  */
 import {
   type BatchLimits,
