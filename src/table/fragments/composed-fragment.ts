@@ -1,7 +1,8 @@
 /**
  * `ComposedFragment` reads a fragment whose columns lie in several files as if it were one file.
  * That file has the columns of all files, in the order of the files, and its footer joins theirs.
- * So pruning by statistics and adapting of columns need no case of their own.
+ * So pruning by statistics and adapting of columns need no case of their own. Files whose batches
+ * have other rows than those of the first throw Corrupt.
  */
 import { type Data, Schema } from '../../arrow/index.ts';
 import type { FragmentFooter } from '../../format/index.ts';

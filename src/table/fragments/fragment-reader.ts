@@ -10,7 +10,7 @@ import type { Awaitable } from '../../store/index.ts';
 import type { LentColumns, Turn } from '../work/index.ts';
 import type { ScanCounters } from './scan-counters.ts';
 
-/** What a read is for: decides what is cached, counted and verified anew. */
+/** Says of a read what to cache, to count and to verify anew. */
 export interface ReadPurpose {
   /** Whether what is read is worth keeping in memory. */
   readonly keep?: boolean;

@@ -1,7 +1,8 @@
 /**
- * `SmallFragment` reads a fragment of up to 16 KiB by one read of the whole file, after which all
+ * `openSmall` reads a fragment of up to 16 KiB by one read of the whole file, after which all
  * columns are available synchronously. The file is cached as one entry if the read asks for that.
- * large-fragment.ts reads larger ones, and `isSmall` chooses between the two.
+ * Each column is verified when it is first decoded; damage throws Corrupt. `isSmall` tells which
+ * fragments these are; large-fragment.ts reads larger ones.
  */
 import { type Data, gatherData, markShared, markSharedData } from '../../arrow/index.ts';
 import { plainBytes } from '../../bytes.ts';

@@ -1,7 +1,9 @@
 /**
  * `storedLayout` helps programs that read fragment files themselves. It describes in which file of
- * a fragment each column of a version lies, and under which name and type. These may differ from
- * the version's, because a fragment keeps what was true when it was written.
+ * a fragment each column of a version lies, under which name and type, and whether its values are
+ * those of the version. These may differ, because a fragment keeps what was true when it was
+ * written. It also tells whether the file alone is as the version, and whether writing the fragment
+ * anew would bring it nearer to that.
  */
 import { describeType, Schema, typesEqual } from '../../arrow/index.ts';
 import {

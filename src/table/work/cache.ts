@@ -1,7 +1,9 @@
 /**
  * `ByteCache` caches immutable values by key within a limit in bytes, and evicts the least recently
- * used. `CacheBudget` bounds several caches together, and evicts from the one that holds most.
- * `noted` remembers keys seen recently, so that callers can cache a value only on its second read.
+ * used. The caller says how many bytes a value takes; one that is larger than the limit is not
+ * kept. `CacheBudget` bounds several caches together, and evicts from the one that holds most.
+ * `noted` remembers up to 16,384 keys seen recently, so that callers can cache a value only on its
+ * second read.
  */
 import { CacheCounts } from '../../counters.ts';
 

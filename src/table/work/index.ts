@@ -1,7 +1,7 @@
 /**
  * Exports the resources that work on tables shares: caches, read buffers, queues, synchronous
- * continuation (`andThen`), yielding to the event loop, staging folders, and the writing of new
- * files.
+ * continuation (`andThen`), yielding to the event loop, staging folders, and the writing and quiet
+ * deletion of new files.
  */
 
 export { andThen } from './awaitable.ts';

@@ -1,7 +1,8 @@
 /**
- * `keptMemory` creates the memory that open catalogs keep: budgets for the caches of metadata and
- * of table data, a cache of sketches of vectors, and a pool of read buffers. A server shares one
- * among all catalogs that it opens, so that memory does not grow with their number.
+ * `keptMemory` creates the memory that open catalogs keep: budgets for the caches of metadata (64
+ * MiB if not said otherwise) and of table data (128 MiB), a cache of sketches of vectors (twice
+ * that for table data), and a pool of read buffers. A server shares one among all catalogs that it
+ * opens, so that memory does not grow with their number.
  */
 import { SketchCache } from '../../vector/index.ts';
 import { CacheBudget } from './cache.ts';

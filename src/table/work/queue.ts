@@ -1,6 +1,6 @@
 /**
  * `Queue` runs pieces of work one at a time for each key, in the order in which they come, within
- * this process.
+ * this process. Work that fails does not keep the next one back.
  */
 export class Queue {
   readonly #tails = new Map<string, Promise<unknown>>();

@@ -1,8 +1,9 @@
 /**
  * `Scratch` pools buffers for reads, because allocating megabytes for every batch costs more than
  * reading them. It keeps at most 8 free buffers, of up to 16 MiB each and 64 MiB together.
- * `LentColumns` holds the columns that one batch has in such buffers; once nothing refers to them,
- * it gives the buffers back together.
+ * `LentColumns` holds the columns that one batch has in such buffers, also those of several files
+ * (`ofFile`). `giveBack` returns all of its buffers together: nothing may refer to the columns by
+ * then, and no read be under way.
  */
 
 import type { Data } from '../../arrow/index.ts';
