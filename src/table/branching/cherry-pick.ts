@@ -3,8 +3,8 @@
  * made, or since it was last picked. Main gets the content of the branch if main has not changed
  * since the branch was made, or since a pick gave it that content. If the branch only added rows,
  * and the columns of main and of the branch are unchanged, main gets the added rows. In all other
- * cases the result has an `Obstacle` with the reason, and nothing is committed. No data file is
- * copied.
+ * cases, and if there is nothing to bring, the result has an `Obstacle` with the reason, and
+ * nothing is committed; nor is it in a dry run. No data file is copied.
  */
 import { crc32 } from 'node:zlib';
 import { type FragmentEntry, fileIds, liveRows } from '../../format/index.ts';

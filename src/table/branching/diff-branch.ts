@@ -2,7 +2,8 @@
  * `diffBranch` compares the columns, indexes and rows of a version of a branch with those of a
  * version of main. A row is identified by the file that it was written to and its place there. So a
  * row that an update or a compaction moved counts twice, once for each side. A row that stayed in
- * its place counts as changed if a column of its fragment was written anew. No column is read.
+ * its place counts as changed if a column of its fragment was written anew. Indexes are compared by
+ * their ids. No column is read.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import { fragmentDifferences, rowDifferences } from '../diff/index.ts';

@@ -1,8 +1,10 @@
 /**
- * `stageClone` builds a new table from one version of another table: its rows, columns and indexes.
- * The new table lies in the staging folder until the caller renames it into place. Data files are
- * not copied but get a second name (hard link), unless the caller asks for copies or links do not
- * work. Meanwhile cleanup cannot remove the version. On any error the new folder is removed.
+ * `stageClone` builds a new table from one version of another table: its rows, columns and indexes,
+ * as its version 1. The new table lies in the staging folder until the caller renames it into
+ * place. Data files are not copied but get a second name (hard link), unless the caller asks for
+ * copies or links do not work. Meanwhile cleanup cannot remove the version. On any error the new
+ * folder is removed. A version that is gone throws TableVersionNotFound, a source that leaves its
+ * place TableNotFound, and a lost file Corrupt.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -2,7 +2,8 @@
  * `adoptTags` creates tags of the table from the tags that Lance's clients wrote into `_refs/tags`,
  * so that cleanup keeps their versions, and returns how many. `followTags` also moves tags of the
  * table that such a client moved. A client's tag that means another program's version of the same
- * number is renamed. A tag whose file a client deleted stays. Nothing happens if these clients may
+ * number is renamed. A tag whose file a client deleted stays, and a tag that cannot be adopted,
+ * such as one of a name that no tag may have, is left alone. Nothing happens if these clients may
  * not write the table.
  */
 import { isDirspaceError } from '../../errors.ts';

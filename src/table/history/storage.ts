@@ -1,9 +1,10 @@
 /**
- * `findStorage` looks into the folder of a table that has no visible version, and returns one
- * file or folder that shows what is there: data of Lance, data files that no version refers to,
- * versions of a branch or of another table that stood there (incarnation), or foreign files. For a
- * table that is only declared it returns undefined. It ignores files of writers that have announced
- * themselves, and of multi-table commits that are undecided or aborted.
+ * `findStorage` looks into the folder of a table that has no visible version, and returns one file
+ * or folder that shows what is there: data of Lance, data files that no version refers to, versions
+ * of a branch or of another table that stood there (incarnation), or foreign files. For a table
+ * that is only declared it returns undefined. It ignores files of writers that have announced
+ * themselves, and of multi-table commits that are undecided or aborted; `pendingFragments` tells
+ * these by the names of fragments, and `hasAnnouncement` whether any writer is announced.
  */
 import {
   branchesFolder,

@@ -1,11 +1,12 @@
 /**
  * For repair: if the newest versions of a branch are lost or damaged, `acceptVersion` makes an
  * older one the newest again. `planAcceptance` finds the newest visible version before the damage,
- * or returns undefined if there is no damage or no such version.
+ * or returns undefined if there is no damage or no such version. What is removed must have been
+ * copied before. If another writer changes the branch meanwhile, ConcurrentModification is thrown.
  *
- * The lost numbers are marked as a deleted run, and a tombstone takes the first of them. The
- * version after the run then restores the accepted one. After a crash in between, the mark shows
- * that the rest is still to be done.
+ * The lost numbers, and some that may have been in use, are marked as a deleted run, and a
+ * tombstone takes the first of them. The version after the run then restores the accepted one.
+ * After a crash in between, the mark shows that the rest is still to be done.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,9 @@
 /**
- * `BranchVerifier` checks one branch of a table on disk. It reads the manifest of each version and
- * checks the files that the manifest refers to. It also looks for missing versions, unknown files,
- * leftovers, and signs that the newest versions were lost. It adds damage to the findings instead
- * of throwing. verify-manifest.ts checks single manifests and the chain of versions.
+ * `BranchVerifier` checks one branch of a table on disk, and returns its versions with the first
+ * damage of each. It reads the manifest of each version and checks the files that the manifest
+ * refers to. It also looks for missing versions, unknown files, leftovers, and signs that the
+ * newest versions were lost. It adds damage to the findings instead of throwing; only the abort
+ * signal ends it. verify-manifest.ts checks single manifests and the chain of versions.
  */
 import {
   decodeVersion,

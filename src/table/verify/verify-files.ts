@@ -1,8 +1,9 @@
 /**
  * `FileVerifier` verifies the chunks, fragments, deletion files and index files that versions refer
  * to, by their checksums, and returns the problems. It reads the files through the store, not from
- * a cache. A file that several versions describe in the same way is read once. `problemIn` runs a
- * check and returns the message of its error, or undefined.
+ * a cache. A file that several versions describe in the same way is read once. It notes every file
+ * that a version refers to (`referenced`). `problemIn` runs a check and returns the message of its
+ * error, or undefined.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
  * `verifyLancePath` verifies the files that Lance finds by a table's path: manifests, tags and
  * branches, or the fence, a manifest that Lance refuses to open. Damaged files and wrong manifests
- * are problems, and so are versions and branches of other programs that the table does not have.
- * What is missing or outdated, so that a synchronization mends it, is a leftover.
+ * are problems, and so are versions, tags and branches of other programs that the table does not
+ * have. What is missing or outdated, so that a synchronization mends it, is a leftover, and so is
+ * what Lance's clients left. It adds to the findings of the inspector and throws nothing.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {
@@ -97,9 +98,11 @@ class PathVerifier {
   readonly #engine: Engine;
   readonly #main: TableBranch;
   readonly #inspector: FolderInspector;
+  /** Whether what Lance finds by path has to be as new as the table. */
   #follows = false;
-  /** Folders of branches that hold what clients of Lance wrote for their versions. */
+  /** Whether clients of Lance may write the table. */
   #writes = false;
+  /** Whether a fence has to be there, and was not found yet. */
   #needsFence = false;
 
   constructor(engine: Engine, main: TableBranch, inspector: FolderInspector) {

@@ -1,8 +1,9 @@
 /**
  * `verifyTable` checks one table on disk: the versions of all branches and the files that they
  * refer to, the tags, the files for Lance, and files in the folder that do not belong there. It
- * does not use cached bytes. It adds damage to the findings instead of throwing. verify-branch.ts
- * checks single branches.
+ * does not use cached bytes. It adds damage to the findings instead of throwing, and returns the
+ * branches with their versions, main first; only the abort signal ends it. verify-branch.ts checks
+ * single branches. `WITHOUT_MANIFEST` is the problem of fragments of a table that has no version.
  */
 import {
   branchesFolder,
