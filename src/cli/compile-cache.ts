@@ -1,7 +1,8 @@
 /**
- * `useCompileCache` turns on Node's compile cache, so that the next command starts faster. If
- * anything fails, the cache stays off. Node runs the code that it finds in the cache, so a folder
- * that another user owns or can write to is not used; Windows is not checked for this. main.ts
+ * `useCompileCache` turns on Node's compile cache, so that the next command starts faster, unless
+ * the environment names a cache or switches it off. If anything fails, the cache stays off. Node
+ * runs the code that it finds in the cache, so a folder that another user owns or can write to is
+ * not used; Windows is not checked for this. `compileCacheFolders` tells the folders. main.ts
  * imports this file first, so it imports no other file of the project.
  */
 import { mkdirSync, statSync } from 'node:fs';

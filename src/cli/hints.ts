@@ -1,7 +1,8 @@
 /**
- * `explained` rewrites the message of a catalog's error for the command line. It writes ids as the
- * user types them, and adds a hint if it finds one, such as the nearest existing name. Some hints
- * query the catalog; if a query fails, the message has no hint.
+ * `explained` rewrites the message of a catalog's error for the command line, and returns the
+ * error; other errors it returns as they are. It writes ids as the user types them, and adds a hint
+ * if it finds one, such as the nearest existing name. Some hints query the catalog; if a query
+ * fails, the message has no hint.
  */
 import { type DirspaceError, isDirspaceError } from '../errors.ts';
 import { nearest } from '../known-names.ts';

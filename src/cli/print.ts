@@ -2,7 +2,7 @@
  * `printAnswer` prints the answer of a command as JSON or as text: the answer to standard output,
  * and its note to standard error. Then it throws the failure that the answer carries, if any. Rows
  * of a table are printed in groups as they are read. Text stands in aligned columns, so the first
- * 1,000 lines are held back to find the widths.
+ * 1,000 lines are held back to find the widths, and values of rows are cut at 60 columns.
  */
 import {
   type Answer,

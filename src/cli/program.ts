@@ -2,6 +2,7 @@
  * `readArguments` parses command-line arguments with commander, and returns the command with its
  * arguments and options. If it printed help or the version instead, it returns the exit code.
  * Unknown commands or options and a wrong number of arguments throw `UsageError` with a hint.
+ * Values of options are checked by the commands (`Options`).
  */
 import { CommanderError, Option, Command as Program } from 'commander';
 import {

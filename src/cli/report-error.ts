@@ -1,7 +1,7 @@
 /**
  * `errorText` formats an error for standard error: for people a message with the code of a
  * catalog's error, and for programs (`--json`) one line of JSON with code, message, exit code and
- * details.
+ * details. Long messages are shortened, and characters that control a terminal are escaped.
  */
 import { isDirspaceError, shortened } from '../errors.ts';
 import {
@@ -29,7 +29,7 @@ export function errorText(error: unknown, asJson: boolean): string {
   return `${[`dirspace: ${sentence}${code}`, ...place].join('\n')}\n`;
 }
 
-/** Codes of the catalog, and five of the command line's own. */
+/** Codes of the catalog, and the command line's own. */
 function codeOf(error: unknown): string {
   if (isDirspaceError(error)) return error.code;
   if (error instanceof UsageError) return 'Usage';

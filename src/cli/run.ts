@@ -2,7 +2,8 @@
  * `runCli` runs one command of the command line. It parses the arguments, opens the catalog, runs
  * the command, prints the answer or the error, and returns the exit code. It never throws. Service
  * commands, such as `serve`, open and print what they need themselves. Streams, environment and
- * terminals are parameters, so tests need no process.
+ * terminals are parameters, so tests need no process. `isJsonAsked` tells whether `--json` is among
+ * arguments, which may be wrong.
  */
 import { systemEnv } from '../env.ts';
 import { isDirspaceError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * `typedLines` yields the lines of standard input. On a terminal it shows a prompt, and lines can
- * be edited, completed and recalled, even from earlier sessions. The newest lines are kept in a
- * file (`historyFile`) that is made so that only its owner may read it. A history that cannot be
+ * be edited, completed and recalled, even from earlier sessions. The newest 1,000 lines are kept in
+ * a file (`historyFile`) that is made so that only its owner may read it. A history that cannot be
  * read or written is ignored.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
 /**
- * `dirspace branch` lists, creates and deletes the branches of a table. Deleting a branch deletes
+ * `dirspace branch` lists, creates and deletes the branches of a table. A branch is created from
+ * the newest version, or from the one that `--at` and `--branch` name. Deleting a branch deletes
  * its versions.
  */
 import type { Table } from '../../sdk/index.ts';

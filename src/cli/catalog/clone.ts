@@ -1,6 +1,7 @@
 /**
- * `dirspace clone` creates a table from a version of another table. The new table shares the files
- * of the old one; with `--copy` they are copied.
+ * `dirspace clone` creates a table from a version of another table, the newest unless `--at` or
+ * `--branch` names one. The new table shares the files of the old one; with `--copy` they are
+ * copied. The answer tells the number of rows.
  */
 import { defined } from '../../sdk/index.ts';
 import {

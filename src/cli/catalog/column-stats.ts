@@ -1,7 +1,8 @@
 /**
  * `statsText` formats the profile of a table for `dirspace describe --stats`, with one line for
- * each column. On a terminal that is wide enough, it adds small histograms (`sparkline`).
- * `statsBuckets` is the number of histogram buckets to ask for.
+ * each column, and a note whether all rows or a sample were looked at. On a terminal that is wide
+ * enough, it adds small histograms (`sparkline`). `statsBuckets` is the number of histogram buckets
+ * to ask for.
  */
 import type { ColumnProfile, TableProfile } from '../../sdk/index.ts';
 import {

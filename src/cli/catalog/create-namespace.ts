@@ -1,8 +1,8 @@
 /**
- * `dirspace create-namespace` creates a namespace, optionally with properties. `--parents` works as
- * in `mkdir -p`: it also creates missing namespaces above, and accepts a namespace that exists
- * already. If the command fails, it removes the namespaces above that it created, unless they have
- * other content by then.
+ * `dirspace create-namespace` creates a namespace, optionally with properties, and makes a catalog
+ * where none is. `--parents` works as in `mkdir -p`: it also creates missing namespaces above, and
+ * accepts a namespace that exists already. If the command fails, it removes the namespaces above
+ * that it created, unless they have other content by then.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { CreateNamespaceResult } from '../../sdk/index.ts';

@@ -1,6 +1,7 @@
 /**
  * `dirspace describe` shows the schema, version, location and properties of a table, or the
- * properties of a namespace. `--stats` adds statistics of the columns (column-stats.ts), or the
+ * properties of a namespace. `--at` and `--branch` name a version of a table. `--stats` adds
+ * statistics of the columns (column-stats.ts), for which `--budget` limits the milliseconds, or the
  * totals of all tables below the namespace. If an id could name either, the table is shown.
  */
 import { isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
  * `dirspace files` lists the Arrow files that hold the rows of a version, for programs that read
- * them without this package. It also lists where the deleted rows of each fragment are recorded.
- * `--no-deletions` fails if there are deleted rows. `--plain` fails if the files alone do not give
- * the rows, because of deleted rows or of columns that are stored differently.
+ * them without this package. It also lists where the deleted rows of each fragment are recorded;
+ * how columns are stored otherwise than in the version is in the JSON alone. `--no-deletions` fails
+ * if there are deleted rows. `--plain` fails if the files alone do not give the rows, because of
+ * deleted rows or of columns that are stored differently.
  */
 import type { FragmentFiles, Table, TableFiles } from '../../sdk/index.ts';
 import {

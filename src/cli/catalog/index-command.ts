@@ -1,8 +1,8 @@
 /**
  * `dirspace index` builds, lists and drops the indexes of a table. `create` returns when the index
  * is built, and says how many rows it covers, and how many it does not because they were added
- * meanwhile. The types are btree (the default), bitmap, label-list and ivf. It cannot build
- * full-text indexes.
+ * meanwhile. The types are btree (the default), bitmap, label-list and ivf, which takes
+ * `--distance`. It cannot build full-text indexes.
  */
 import type { IndexConfig, Table } from '../../sdk/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
- * `graphAnswer` answers `dirspace log --graph` with the versions of all branches of a table, newest
- * first, with their tags; `--branch` is refused. version-graph.ts orders them and draws the lines.
- * As JSON the answer has the parent of each version instead of lines.
+ * `graphAnswer` answers `dirspace log --graph` with the versions of all branches of a table, at
+ * most `limit`, newest first, with their tags; `--branch` throws UsageError. Versions are read page
+ * by page while they are printed. version-graph.ts orders them and draws the lines. As JSON the
+ * answer has the parent of each version instead of lines.
  */
 import type { Row, Table } from '../../sdk/index.ts';
 import { type Call, type RowsAnswer, UsageError } from '../terminal/index.ts';

@@ -1,6 +1,7 @@
 /**
- * `dirspace log` lists the versions of a table, newest first, with time, operation, tags and
- * transaction. `--graph` lists the versions of all branches instead (log-graph.ts).
+ * `dirspace log` lists the versions of a table or of one of its branches, newest first, with time,
+ * operation, tags and transaction; all of them unless `--limit` says how many. `--graph` lists the
+ * versions of all branches instead (log-graph.ts).
  */
 import { defined } from '../../sdk/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
- * `dirspace ls` lists the namespaces and tables in a namespace. `-l` adds details of each table, by
- * which `--sort` can order, and `-r` includes everything below. Also exports `everyListing`, which
- * lists a namespace and all namespaces below it, and throws UsageError beyond 256 levels.
+ * `dirspace ls` lists the namespaces and tables in a namespace. `-l` adds details of each table
+ * (ls-details.ts), by which `--sort` can order, and `-r` includes everything below. Also exports
+ * `everyListing`, which lists a namespace and all namespaces below it, and throws UsageError beyond
+ * 256 levels.
  */
 import {
   type Answer,

@@ -1,5 +1,6 @@
 /**
- * `dirspace rename` renames a table, or moves it to another namespace.
+ * `dirspace rename` renames a table, or moves it to another namespace. The new id is a whole one,
+ * with its namespace.
  */
 import { type Answer, argument, type Call, type Command, parseObject } from '../terminal/index.ts';
 

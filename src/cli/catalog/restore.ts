@@ -1,6 +1,6 @@
 /**
  * `dirspace restore` writes a new version of a table with the contents of an old one, which is
- * given by number or tag.
+ * given by number or tag; `--branch` names the branch of the version.
  */
 import { defined } from '../../sdk/index.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * `dirspace tag` lists, creates, moves and deletes the tags of a table. Deleting a tag keeps the
- * version it names.
+ * `dirspace tag` lists, creates, moves and deletes the tags of a table. A tag is created on, or
+ * moved to, the newest version, or the one that `--at` and `--branch` name. Deleting a tag keeps
+ * the version it names.
  */
 import type { Table } from '../../sdk/index.ts';
 import {

@@ -1,8 +1,8 @@
 /**
  * `dirspace trash` works on dropped tables and namespaces: it lists them, brings a table back, or
- * removes entries for good. Before it removes any, it asks on a terminal, unless `--yes` is given.
- * With `--detached` it lists or removes deregistered tables instead. `dirspace undrop` also brings
- * a table back.
+ * removes entries for good, all or those that were dropped longer ago than `--older-than`. Before
+ * it removes any, it asks on a terminal, unless `--yes` is given. With `--detached` it lists or
+ * removes deregistered tables instead. `dirspace undrop` also brings a table back.
  */
 import { systemEnv } from '../../env.ts';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
- * Turns the arguments of the commands `query` and `export` into a query: the predicate, the
- * columns, the order and a limit. It throws TableColumnNotFound for an unknown column to order by,
- * and UsageError for malformed options. `tableOf` parses the id of the table, and its error says so
- * if id and predicate are swapped.
+ * Turns the arguments of the commands `query` and `export` into a query (`askedRows`): the
+ * predicate, the columns, the order and a limit; it also returns the names of the columns. It
+ * throws TableColumnNotFound for an unknown column to order by, and UsageError for malformed
+ * options. `tableOf` parses the id of the table, and its error says so if id and predicate are
+ * swapped.
  */
 import type { Query, Table } from '../../sdk/index.ts';
 import { type Call, parseObject, UsageError } from '../terminal/index.ts';

@@ -1,7 +1,8 @@
 /**
- * Defines three commands that change a table. `dirspace delete` and `dirspace update` change the
- * rows that match an SQL predicate. Without a predicate, update changes all rows. `dirspace
- * add-columns` adds columns of SQL values or of nulls. Options of a wrong form throw UsageError.
+ * Defines three commands that change a table or a branch of it. `dirspace delete` and `dirspace
+ * update` change the rows that match an SQL predicate. Without a predicate, update changes all
+ * rows; delete has to have one. `dirspace add-columns` adds columns of SQL values or of nulls.
+ * Options of a wrong form throw UsageError.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { defined, type Table } from '../../sdk/index.ts';

@@ -1,7 +1,8 @@
 /**
  * `dirspace export` writes the rows of a table to a file or to standard output, as CSV, JSON,
- * Parquet or Arrow. A predicate and other options can select rows and columns. With `--lance` it
- * writes one whole version as a Lance dataset in a new folder.
+ * Parquet or Arrow. A predicate and other options can select rows and columns, `--at` and
+ * `--branch` a version. With `--lance` it writes one whole version as a Lance dataset in a new
+ * folder, and refuses options that choose rows. write-rows.ts has the options of the output.
  */
 import {
   type Answer,

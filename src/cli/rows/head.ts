@@ -1,5 +1,6 @@
 /**
- * `dirspace head` shows the first rows of a table, 10 by default.
+ * `dirspace head` shows the first rows of a table, 10 unless `--rows` says otherwise, of the newest
+ * version or the one that `--at` and `--branch` name.
  */
 import {
   argument,

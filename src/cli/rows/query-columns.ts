@@ -1,8 +1,8 @@
 /**
- * Parses which columns the commands `query` and `export` show (`-s`), and which columns order the
- * rows (`--sort`). Each option may be given several times, or as a list with commas. The table's
- * column names decide where a text could be read in two ways. An unknown column to order by throws
- * TableColumnNotFound.
+ * Parses which columns the commands `query` and `export` show (`selectedColumns`, of `-s`), and
+ * which columns order the rows (`orderings`, of `--sort`). Each option may be given several times,
+ * or as a list with commas. The table's column names decide where a text could be read in two ways.
+ * An unknown column to order by throws TableColumnNotFound, a malformed list UsageError.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,7 +1,7 @@
 /**
  * `dirspace query` shows the rows of a table that match an SQL predicate, or all rows. `-s` selects
- * columns and `--sort` orders. On a terminal it shows 100 rows by default, and a note says how many
- * more there are.
+ * columns and `--sort` orders; `--at` and `--branch` name a version. On a terminal it shows 100
+ * rows by default, and a note says how many more there are; elsewhere it shows all.
  */
 import type { Table } from '../../sdk/index.ts';
 import {

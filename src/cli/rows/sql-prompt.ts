@@ -1,8 +1,8 @@
 /**
  * `runPrompt` reads SQL statements from standard input, each up to its semicolon, and prints their
  * answers. A line that begins with a backslash is a command, such as `\d` for the tables. On a
- * terminal it completes words, and after an error of a statement it goes on. Without a terminal the
- * error is thrown.
+ * terminal it completes words, and after an error of a statement it goes on; `exit`, `quit` or `\q`
+ * ends it. Without a terminal the error is thrown, and the last statement needs no semicolon.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

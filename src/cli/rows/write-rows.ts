@@ -1,8 +1,9 @@
 /**
  * Writes the rows of a query to a file or to standard output, for the commands `export` and `sql`.
- * The formats are CSV, JSON, Parquet and Arrow. `outputOf` checks the options before anything is
- * read; it throws UsageError if they do not fit together, or if no format is known. `writeRows`
- * then writes.
+ * The formats are CSV, TSV, JSON, NDJSON, Parquet and Arrow. `OUTPUT_OPTIONS` and `OUTPUT_CHOICES`
+ * declare the options. `outputOf` checks them before anything is read; it throws UsageError if they
+ * do not fit together, if no format is known, or if bytes would go to a terminal. `writeRows` then
+ * writes; a file that is there is replaced.
  */
 import type { Exportable, ExportProgress, ToFileOptions } from '../../sdk/index.ts';
 import {

@@ -3,7 +3,7 @@
  * calls dirspace again with what was typed so far, and gets the words that fit. Zsh and fish give
  * words (`completion words`). Bash gives the whole line (`completion line`), and `wordsOfLine`
  * splits it. The answer `:files` asks the shell for file names. To complete ids, the catalog is
- * opened read-only.
+ * opened read-only; if that fails, nothing is offered.
  */
 import type { Connection } from '../../sdk/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
  * `dirspace lance sync` updates the files by which Lance opens tables directly by path. It updates
- * one table, the tables below a namespace, or the whole catalog. Manifests of other programs that
- * hide a newest version are set aside; other files of theirs are left and listed.
+ * one table, the tables below a namespace, or the whole catalog, for which it also writes the list
+ * of its tables. Manifests of other programs that hide a newest version are set aside; other files
+ * of theirs are left and listed.
  */
 import type { SyncLanceResult } from '../../sdk/index.ts';
 import {

@@ -1,8 +1,8 @@
 /**
  * `Reloads` reloads the configuration of a running server, on request (`reload`) and when the
- * configuration file or a file with keys or certificates changes. If the new configuration is
- * unusable, the server keeps the old one and logs the error. Changed settings that need a restart
- * are logged by name.
+ * configuration file or a file with keys or certificates changes, which is looked for each second.
+ * If the new configuration is unusable, the server keeps the old one and logs the error. Changed
+ * settings that need a restart are logged by name. `end` stops watching.
  */
 import { unwatchFile, watchFile } from 'node:fs';
 import type { Logger, RunningServer, ServerConfig } from '../../server/index.ts';

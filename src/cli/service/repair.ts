@@ -1,7 +1,8 @@
 /**
- * `dirspace repair` lists the damage that keeps a catalog from being read, and how it would be
- * repaired. It changes nothing unless `--apply` is given: then damaged versions, tags and other
- * files move to a quarantine folder. Damage that it cannot repair is listed and left alone.
+ * `dirspace repair` lists the damage that keeps a catalog, or one namespace, from being read, and
+ * how it would be repaired. It changes nothing unless `--apply` is given: then damaged versions,
+ * tags and other files move to a quarantine folder, and nobody else may be writing. Damage that it
+ * cannot repair is listed and left alone. A server that does not offer repair throws Unsupported.
  */
 import { type RepairResponse, unsupported } from '../../protocol/index.ts';
 import { defined } from '../../sdk/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `serveMemory` implements `dirspace serve --memory`: it serves a catalog in memory, for tests,
  * until the process is asked to end. `--seed` gives the content, and `--faults` makes answers fail.
- * It asks for no credentials, and refuses options about a catalog on disk. serve.ts uses helpers of
- * this file too.
+ * It asks for no credentials, and refuses options about a catalog on disk. serve.ts uses
+ * `untilStopped`, `announce` and `refuseMemoryOptions` of this file too.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
  * `dirspace serve` serves a directory's catalog, or the databases of a configuration file, over
- * HTTP until the process is asked to end. It logs to standard error as JSON lines. reloads.ts
- * applies changes of the configuration; serve-memory.ts implements `--memory`. `folderOf` converts
- * a path or `file:` URL to a folder, and refuses addresses of servers.
+ * HTTP until the process is asked to end. It prints the address, and logs to standard error as JSON
+ * lines. Options take precedence over the configuration. reloads.ts applies changes of the
+ * configuration; serve-memory.ts implements `--memory`. `folderOf` converts a path or `file:` URL
+ * to a folder, and refuses addresses of servers.
  */
 
 import { resolve } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * `dirspace ui` serves the browser page of a catalog on this machine only, until the process is
- * asked to end. It prints an address that opens one session. The catalog is opened read-only.
- * Routes that read the catalog need that session, or a secret that is not printed.
+ * `dirspace ui` serves the browser page of a catalog in a directory on this machine only, until the
+ * process is asked to end. It prints an address that opens one session. The catalog is opened
+ * read-only. Routes that read the catalog need that session, or a secret that is not printed.
  */
 import { randomBytes } from 'node:crypto';
 import type { GrantInput } from '../../server/index.ts';

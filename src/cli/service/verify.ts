@@ -1,7 +1,7 @@
 /**
  * `dirspace verify` checks the files of a catalog, or of one namespace, for damage and for
- * references to missing files. It lists the problems found and fails with Corrupt if there are any.
- * `--trash` includes the tables in the trash.
+ * references to missing files. It lists the problems found and fails with Corrupt if there are any;
+ * leftovers are counted, and are none. `--trash` includes the tables in the trash.
  */
 import { DirspaceError } from '../../errors.ts';
 import { unsupported, type VerifyProgress, type VerifyResponse } from '../../protocol/index.ts';

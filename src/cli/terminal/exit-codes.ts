@@ -1,6 +1,7 @@
 /**
  * Lists the exit codes of the command line (`EXIT`). `exitCode` maps an error to one of them:
- * errors of the catalog by their code and HTTP status, and unknown errors to 1.
+ * errors of the command line by their class, errors of the catalog by their code and HTTP status,
+ * and unknown errors to 1.
  */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';
 import { MissingFile, OtherProtocol, UsageError } from './command.ts';

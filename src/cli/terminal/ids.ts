@@ -1,7 +1,8 @@
 /**
- * Parses ids that are typed on the command line (`parsePath`, `parseObject`). Their names are
- * joined by `/`, or by `$`, which a shell would take for a variable. Invalid ids throw UsageError.
- * `showAsTyped` formats ids with the separator that the user typed.
+ * Parses ids that are typed on the command line: `parsePath` that of a namespace or a table, and
+ * `parseObject` one that is not the root. Their names are joined by `/`, or by `$`, which a shell
+ * would take for a variable. Invalid ids throw UsageError. `showAsTyped` formats ids with the
+ * separator that the user typed.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { checkPath } from '../../protocol/index.ts';

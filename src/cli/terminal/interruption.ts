@@ -1,8 +1,9 @@
 /**
- * Lets a user interrupt a command by Ctrl-C (SIGINT) or SIGTERM. The first signal aborts the work,
- * which may still undo its changes; the second ends the process at once. Work that does not heed an
- * abort signal is no longer waited for (`orInterrupted`), nor is the next item of an input
- * (`untilAborted`). The reason of the abort is `Interrupted`.
+ * Lets a user interrupt a command by Ctrl-C (SIGINT) or SIGTERM (`untilInterrupted`). The first
+ * signal aborts the work, which may still undo its changes; the second ends the process at once.
+ * Work that does not heed an abort signal is no longer waited for (`orInterrupted`), nor is the
+ * next item of an input (`untilAborted`). The reason of the abort is `Interrupted`, which has the
+ * exit code.
  */
 import type { Interruption, Surroundings } from './command.ts';
 

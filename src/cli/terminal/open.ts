@@ -1,8 +1,9 @@
 /**
  * `openConnection` opens the catalog that a command works on: a directory, or a server with the
  * credentials in the environment (`serverHeaders`). The place is `--root`, `--uri`, `$DIRSPACE_URI`
- * or the current directory. Unless the command creates a catalog, a path to a missing folder, or to
- * one without a catalog, throws NamespaceNotFound.
+ * or the current directory; a place that can be no catalog throws UsageError. Unless the command
+ * creates a catalog, a path to a missing folder, or to one without a catalog, throws
+ * NamespaceNotFound.
  */
 
 import { existsSync, readdirSync, statSync } from 'node:fs';

@@ -1,7 +1,8 @@
 /**
  * Recognises options that other programs have, such as `--order-by`, and names the replacement: an
  * option of dirspace, an argument or an environment variable (`otherOption`). The text is a hint in
- * an error; the options are not accepted. `namesOf` splits the flags of an option into its names.
+ * an error; the options are not accepted. It is undefined for an option that is known nowhere.
+ * `namesOf` splits the flags of an option into its names.
  */
 import type { Command, ServiceCommand } from './command.ts';
 

@@ -1,8 +1,8 @@
 /**
  * `OutputStream` writes to standard output with backpressure. A write fails with `OutputClosed`
  * once the reader is gone, and with `OutputFailed` if the output cannot be written, such as on a
- * full disk. `end` reports failures that show only after the last write. After `outliveReaders`
- * neither is an error.
+ * full disk. `end` returns an `OutputFailed` that shows only after the last write. After
+ * `outliveReaders` neither is an error: what is written then is dropped.
  */
 import type { Writable } from 'node:stream';
 

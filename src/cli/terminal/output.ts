@@ -1,6 +1,7 @@
 /**
  * Formats values as text for commands. `toJson` writes JSON that loses no digit of an integer.
- * `columns` and `facts` align values in columns for people. Long texts can be cut, and characters
+ * `columns` and `facts` align values in columns for people, by the widths of `widthsOf`; `cell` and
+ * `shortCell` format one value, `counted` a number of things. Long texts can be cut, and characters
  * that control a terminal are escaped. cli/print.ts writes the text to standard output.
  */
 import { Buffer } from 'node:buffer';

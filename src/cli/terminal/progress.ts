@@ -1,6 +1,7 @@
 /**
- * `showProgress` shows on standard error the progress of work that takes over a second. A terminal
- * shows one line that is updated in place; elsewhere a line is written every ten seconds.
+ * `showProgress` shows on standard error the progress of work that takes over a second, and nothing
+ * while its state is not known. A terminal shows one line that is updated in place; elsewhere a
+ * line is written every ten seconds. Other text goes through `aside`, and `end` removes the line.
  */
 import type { Env } from '../../env.ts';
 import type { Surroundings } from './command.ts';

@@ -1,7 +1,8 @@
 /**
  * Makes text safe for terminals: control characters, and characters that embed or override the
- * direction of text, are escaped. Texts become one line, keep their line breaks, or stay valid
- * JSON. `cut` shortens a text to a number of terminal columns.
+ * direction of text, are escaped. Texts become one line (`visible`), keep their line breaks
+ * (`visibleLines`), or stay valid JSON (`safeJson`). `cut` shortens a text to a number of terminal
+ * columns.
  */
 import { graphemes, widthOf } from '../../display-width.ts';
 
