@@ -1,7 +1,8 @@
 /**
  * `indexKeys` builds an index of rows in memory by their key columns; its `match` finds for rows of
- * other record batches the first indexed row with the same key. A key with a null in it matches
- * nothing; NaN equals NaN, and 0 equals -0. Lists, structs and unions as keys throw InvalidInput.
+ * other record batches the first indexed row with the same key, and `firsts` tells it for the
+ * indexed rows themselves. A key with a null in it matches nothing; NaN equals NaN, and 0 equals
+ * -0. Lists, structs and unions as keys throw InvalidInput, and so do keys of more than 2 GiB.
  * `showKey` formats a key for messages.
  */
 import {

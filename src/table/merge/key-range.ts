@@ -1,7 +1,7 @@
 /**
  * `KeyRange` decides from statistics which fragments and record batches may hold a key of the
- * source rows. The merge reads no keys from the others. It also does not open such a fragment,
- * unless the merge deletes rows that the source lacks.
+ * source rows; where there are no statistics they may. The merge reads no keys from the others. It
+ * also does not open such a fragment, unless the merge deletes rows that the source lacks.
  */
 import type { Data } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
  * `keepMembers` completes source structs that lack some members: an updated row keeps the table's
- * values of those members. `missingMembers` finds the missing members, in nested structs too.
- * Structs in lists are replaced whole.
+ * values of those members, or null where its struct is null. `missingMembers` finds the missing
+ * members, in nested structs too, and returns undefined if there are none. Structs in lists are
+ * replaced whole.
  */
 import { type Data, DataType, gather, nullColumn, Vector } from '../../arrow/index.ts';
 import { type IdentifiedField, withChildren } from '../fields/index.ts';

@@ -2,7 +2,8 @@
  * `addColumns` adds nullable columns, or fields of structs, in one version. Columns of nulls change
  * only the schema; for columns defined by SQL expressions, rewrite-fragments.ts writes the values
  * for every fragment. A computed column is null at first and keeps its expression for a backfill
- * (fields/declare-computed.ts).
+ * (fields/declare-computed.ts). A name that is taken, and an expression that has no type or fails
+ * for a row, throw InvalidInput.
  */
 import { DataType, describeType, Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,10 @@
 /**
  * Adds rows to a table (`append`), or replaces all its rows and its schema (`overwrite`), in one
- * version each. An overwrite keeps the history. It can also commit the first version of a table; if
- * another writer has committed one meanwhile, it replaces that, or refuses or appends if the caller
- * asks for it. `appended` and `replaced` build such versions for other writers too.
+ * version each. Data that does not fit the columns throws TableSchemaValidation. An overwrite keeps
+ * the history. It can also commit the first version of a table; if another writer has committed one
+ * meanwhile, it replaces that, or refuses or appends if the caller asks for it. If nothing was
+ * committed, the files that were written are removed. `appended` and `replaced` build such versions
+ * for other writers too.
  */
 
 import {

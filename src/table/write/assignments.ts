@@ -1,8 +1,10 @@
 /**
  * Compiles the assignments of an update, each a field and an SQL expression (`compileAssignments`),
- * and lists the columns to read for them (`neededColumns`). `assignedColumns` evaluates them over
- * one batch and returns all columns of the version with the new values. A null in a required field
- * throws TableSchemaValidation, and a value that does not fit throws InvalidInput.
+ * and lists the columns to read for them (`neededColumns`, `expressionColumns`). `assignedColumns`
+ * evaluates them over one batch and returns all columns of the version with the new values. A null
+ * in a required field throws TableSchemaValidation; a value that does not fit, a field in a list,
+ * and a field that is set twice throw InvalidInput. `assignedValues` and `withChild` do parts of
+ * that for rewrite-fragments.ts.
  */
 import { type Data, DataType, describeType, encodeDictionary, Vector } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -2,7 +2,9 @@
  * Renames columns and changes their types and nullability (`alterColumns`), drops columns
  * (`dropColumns`), and changes the metadata of fields (`updateFieldMetadata`), in one version each.
  * Fragments stay, because readers adapt older ones by field ids (table/fields/adapt.ts). Columns
- * are rewritten only if a type becomes narrower, or wider in a table that is written for Lance.
+ * are rewritten only if a type becomes narrower, or wider in a table that is written for Lance. A
+ * value that the new type cannot hold, a null in a column that becomes required, and a change that
+ * would leave no column throw InvalidInput.
  */
 import { DataType, describeType, Field, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

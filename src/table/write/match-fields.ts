@@ -1,10 +1,11 @@
 /**
  * `matchFields` matches the columns of incoming data with the fields of a table by name. Nullable
  * columns may be missing, and a type may be narrower if it widens without loss; any other
- * difference throws TableSchemaValidation. `fitFragments` checks fragments that are already written
- * against the newest schema. Nulls in a required column throw TableSchemaValidation; columns that
- * were dropped, renamed or made required below the top level meanwhile throw
- * ConcurrentModification.
+ * difference throws TableSchemaValidation. `fitOf` keeps the result for the next data of the same
+ * schema. `fitFragments` checks fragments that are already written against the newest schema. Nulls
+ * in a required column throw TableSchemaValidation; columns that were dropped or renamed, or made
+ * required below the top level, meanwhile throw ConcurrentModification. `isWrittenFor` tells of
+ * these before.
  */
 import { DataType, describeType, type Field, type Schema, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
- * `requireNoNulls` throws InvalidInput if a column that is to be made required holds nulls. It
- * counts the nulls by a scan, which does not read fragments and batches whose statistics tell. A
- * field of a struct does not count as null where the struct itself is. A field in a list is always
- * refused. Rows of fragments that are left out of the question are not counted.
+ * `requireNoNulls` throws InvalidInput if a column that is to be made required holds nulls, and
+ * says in how many rows. It counts the nulls by a scan, which does not read fragments and batches
+ * whose statistics tell. A field of a struct does not count as null where the struct itself is. A
+ * field in a list is always refused. With `among`, only rows of those fragments count.
  */
 import { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,9 @@
 /**
  * Commits versions that write no fragment: they make the content of an older version the newest
- * again (`restore`), replace the metadata of the schema, or set how new fragments are compressed.
- * `restored` gives other writers the draft of a restore.
+ * again (`restore`), replace the metadata of the schema (`replaceSchemaMetadata`), or set how new
+ * fragments are compressed (`setCompression`, which commits nothing if they are already). A
+ * declared table throws InvalidTableState for the last two. `restored` gives other writers the
+ * draft of a restore, in which no field or fragment id is given out twice.
  */
 
 import type { Compression } from '../../compression.ts';

@@ -2,8 +2,10 @@
  * `FragmentRewriter` writes new columns of existing fragments, for all rows or for chosen ones:
  * columns that are added, computed again, or change their type. A large fragment gets an overlay
  * file (`takesOverlay`); one that is small or has many overlays is rewritten as a whole. Rows keep
- * their places, so row ids and deletion files stay valid. `rewriting` runs the commit and removes
- * the files that it has no use for.
+ * their places, so row ids and deletion files stay valid. A value that does not fit a narrower type
+ * throws InvalidInput. `rewriting` runs the commit and removes the files that it has no use for.
+ * `inPlace`, `onlyOne`, `replacedRows` and `endOf` serve other writers that keep rows in their
+ * places.
  */
 import {
   concatData,
@@ -41,8 +43,6 @@ import {
   evaluateRows,
   fragmentPlaces,
   planScan,
-  ROW_ID,
-  ROW_OFFSET,
   readLent,
   type ScanPlan,
 } from '../read/index.ts';
@@ -54,7 +54,13 @@ import {
   type TableBranch,
 } from '../versions/index.ts';
 import { LentColumns } from '../work/index.ts';
-import { type Assignment, assignedValues, readSource, withChild } from './assignments.ts';
+import {
+  type Assignment,
+  assignedValues,
+  expressionColumns,
+  readSource,
+  withChild,
+} from './assignments.ts';
 import { isBetweenAttempts } from './attempt.ts';
 import { schemaOf } from './schema-version.ts';
 import { type NewFragment, removeFragments, writeFragments, writesLance } from './write.ts';
@@ -175,11 +181,8 @@ export class FragmentRewriter {
     this.#schema = now;
     this.#used = new Set();
     const replaced = new Map<number, FragmentEntry>();
-    const names = new Set(assignments.flatMap(({ expression }) => expression.columns));
-    if (assignments.some(({ expression }) => expression.usesRowId)) names.add(ROW_ID);
-    if (!movable) names.add(ROW_OFFSET);
     const plan = await planScan(this.#engine, base, {
-      columns: [...names],
+      columns: expressionColumns(assignments),
       fresh: true,
       signal: this.#signal,
     });

@@ -1,7 +1,9 @@
 /**
  * `schemaDraft` builds the next version of a table with a changed schema, and `changeSchema`
- * commits it. After a conflict `changeSchema` calls the caller's `change` again with the newer
- * base. The version keeps the fragments of its base unless the caller gives others.
+ * commits it, or nothing if `change` returns undefined; a table that is only declared throws
+ * InvalidTableState. After a conflict `changeSchema` calls the caller's `change` again with the
+ * newer base. The version keeps the fragments of its base unless the caller gives others.
+ * `schemaOf` is the schema of some fields with the metadata of the base.
  */
 import { type Schema, Schema as SchemaType } from '../../arrow/index.ts';
 import type { OperationKind } from '../../format/index.ts';

@@ -3,7 +3,7 @@
  * with the new columns for all rows of a fragment, if at least 1% of them match and that costs less
  * than moving these. The rows keep their ids and places. update.ts moves the other matching rows,
  * which it gets from `MatchesLeft`: also those that may get a null struct in a table that is open
- * for Lance. Without a fragment that takes an overlay it returns undefined.
+ * for Lance. If no fragment may take an overlay, it returns undefined and has read no rows.
  */
 import {
   concatData,
