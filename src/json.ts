@@ -1,9 +1,10 @@
 /**
  * Parses and writes the JSON documents of a catalog, which may be damaged or forged.
  * `encodeChecksummed` puts a crc32 at the beginning, and `parseChecksummed` verifies it before it
- * parses. Damage, and more than 64 MiB, throw Corrupt with the file's name. `integerMember` and
- * similar functions check the type of one member. `encodeChecksummedInSteps` and
- * `parseChecksummedInSteps` yield between the parts of a long document.
+ * parses; `parseJson` parses an object without one. Damage, and more than 64 MiB, throw Corrupt
+ * with the file's name (`corrupt`). `integerMember` and similar functions check the type of one
+ * member. `encodeChecksummedInSteps` and `parseChecksummedInSteps` yield between the parts of a
+ * long document.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError } from './errors.ts';

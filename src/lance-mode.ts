@@ -2,7 +2,8 @@
  * Defines `LanceMode`, the setting of a catalog that says how Lance's clients can use its tables.
  * `off`: not at all. `read`: they read through a server. `sync`: they can also open the tables by
  * path. `write`: they can also write through a server. The property `lance` of a table overrides
- * the setting. `checkLanceMode` throws InvalidInput for any other value.
+ * the setting (`lanceProperty`, `modeOfNewTable`). Any other value of it throws InvalidInput
+ * (`checkLanceMode`).
  */
 import { DirspaceError } from './errors.ts';
 

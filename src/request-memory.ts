@@ -1,10 +1,11 @@
 /**
  * Bounds memory: `RequestMemory` that of one request, `ServerMemory` that of all requests of a
  * server, and `BatchMemory` that of the values computed for one record batch. Callers announce
- * bytes before they allocate them; the memory of the process is not measured. Too many bytes of a
- * request or record batch throw InvalidInput, and too many of the server throw ServiceUnavailable.
- * Record batches that stream through a server share half of its memory: one may always pass,
- * others wait in line, 10 seconds at most by default.
+ * bytes before they allocate them, and give them back; `HeldMemory` does so for one thing that
+ * grows and shrinks. The memory of the process is not measured. Too many bytes of a request or
+ * record batch throw InvalidInput, and too many of the server throw ServiceUnavailable. Record
+ * batches that stream through a server share half of its memory: one may always pass, others wait
+ * in line, 10 seconds at most by default.
  */
 import { DirspaceError } from './errors.ts';
 import { RegexpBudget } from './regexp-budget.ts';

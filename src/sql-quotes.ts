@@ -1,6 +1,7 @@
 /**
- * Quotes names of columns, paths of nested columns and texts for use in SQL, whatever characters
- * they have. `withoutBackticks` removes the backticks with which LanceDB's clients quote paths.
+ * Quotes names of columns (`quotedName`), paths of nested columns (`quotedPath`) and texts
+ * (`quotedText`) for use in SQL, whatever characters they have. `withoutBackticks` removes the
+ * backticks with which LanceDB's clients quote paths.
  */
 
 export const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,8 +1,9 @@
 /**
  * Runs long work that is written as a generator of short steps, so that a server answers other
  * requests in between. `runSteps` awaits the promises that steps yield, pauses between steps when
- * its `Pause` asks for that, and closes the generator after an error. `drained` runs steps to their
- * end without a pause and awaits nothing. `inSlices` turns a loop over rows into steps.
+ * its `Pause` asks for that (`plainPause`: every 8 ms), and closes the generator after an error.
+ * `drained` runs steps to their end without a pause and awaits nothing. `inSlices` turns a loop
+ * over rows into steps.
  */
 import { systemEnv } from './env.ts';
 import { afterRound } from './event-loop.ts';

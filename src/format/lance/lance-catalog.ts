@@ -1,9 +1,10 @@
 /**
  * Encodes and decodes `__manifest`, a table by which Lance's directory namespace lists a catalog.
- * The table has a row for each namespace and each table. `lanceCatalogFile` and `LanceCatalogRows`
- * are for its data files, `lanceCatalogManifest` and `readLanceCatalogManifest` for its manifests.
- * Decoding throws Corrupt for a data file that does not match the hash in its name, and for a
- * manifest that differs from what this release or an earlier one would write.
+ * The table has a row for each namespace and each table (`lanceCatalogRow`), in the order of their
+ * keys (`byLanceCatalogKey`). `lanceCatalogFile` and `LanceCatalogRows` are for its data files,
+ * `lanceCatalogManifest` and `readLanceCatalogManifest` for its manifests. Decoding throws Corrupt
+ * for a data file that does not match the hash in its name, and for a manifest that differs from
+ * what this release or an earlier one would write.
  *
  * Source: the directory namespace of the Lance repository.
  */

@@ -1,9 +1,9 @@
 /**
  * Encodes the manifests by which Lance reads versions of a table (`lance.table.Manifest`):
- * `lanceManifest` at once, `lanceManifestBytes` in steps. All fragments must have a Lance part. For
- * a version that Lance cannot read, `closedLanceManifest` encodes a manifest that Lance refuses to
- * open. `lanceFence` encodes one of the same kind for tables that Lance must not open by path.
- * `isOwnLanceManifest` tells manifests of this engine from those of other programs.
+ * `lanceManifest` at once, `lanceManifestBytes` in steps, `lanceManifestForms` also as earlier
+ * releases did. All fragments must have a Lance part. `closedLanceManifest` encodes one that Lance
+ * refuses to open, for a version that it cannot read, and `lanceFence` one for tables that it must
+ * not open by path. `isOwnLanceManifest` tells manifests of this engine from those of others.
  *
  * Source: table.proto and transaction.proto of the Lance repository.
  */

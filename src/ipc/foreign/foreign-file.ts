@@ -1,8 +1,9 @@
 /**
- * `openForeignFile` opens an Arrow IPC file of another program, in memory or by ranges, as a stream
- * of record batches that can be read again. Faults throw InvalidInput and sizes beyond the limits
- * throw PayloadTooLarge, also while record batches are read. A file with a record batch or
- * dictionary that its footer does not list is refused with InvalidInput (unlisted-batches.ts).
+ * `openForeignFile` opens an Arrow IPC file of another program, in memory (`bytesInMemory`) or by
+ * ranges (`FileBytes`), as a stream of record batches that can be read again. Faults throw
+ * InvalidInput and sizes beyond the limits throw PayloadTooLarge, also while record batches are
+ * read. A file with a record batch or dictionary that its footer does not list is refused with
+ * InvalidInput (unlisted-batches.ts).
  */
 import {
   apart,

@@ -1,8 +1,10 @@
 /**
- * Writes bytes to open files, and flushes files and folders to disk. Flushes go through the thread
- * pool, because a synchronous one blocks the process; only `flushFolderSync`, for the time before a
- * catalog is open, is synchronous. Folders are not flushed on Windows, or if the file system
- * refuses it. `closeQuietly` and `unlinkQuietly` ignore errors.
+ * Writes bytes to open files (`writeSmall` synchronously, `writeAll` through the thread pool), and
+ * flushes files and folders to disk. Flushes go through the thread pool, because a synchronous one
+ * blocks the process; only `flushFolderSync`, for the time before a catalog is open, is
+ * synchronous. Folders are not flushed on Windows, or if the file system refuses it. Most failures
+ * are the system's own errors; `flushFolders` throws those of store-error.ts. `closeQuietly` and
+ * `unlinkQuietly` ignore errors.
  */
 import { joined } from '../../bytes.ts';
 import { type Disk, SMALL } from './disk.ts';

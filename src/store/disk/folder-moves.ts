@@ -1,5 +1,6 @@
 /**
- * Creates, moves and removes folders. `deleteFolder` removes a folder with all that it holds, and
+ * Creates, moves, removes and flushes folders. `createFolder` also makes the missing folders above
+ * one; `makeFolder` makes one alone. `deleteFolder` removes a folder with all that it holds, and
  * `deleteEmptyFolder` only an empty one. `moveFolder` is one rename. It never replaces content, but
  * it may replace an empty folder that appears at that moment. So a folder that claims a name is
  * moved there with its marker inside. With full durability, `createFolder` and `moveFolder` flush
