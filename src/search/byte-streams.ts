@@ -76,7 +76,7 @@ export class ByteStreams {
       if (this.#pages.length === MOST_PAGES) {
         throw new DirspaceError(
           'ResourceExhausted',
-          'The terms of a text index take more than 4 GiB of memory at once; give its build less (requestMemory).',
+          'The postings of one part of a text index take more than 4 GiB of memory. Leave out the positions of words (with_position: false), or use ngrams of fewer lengths.',
         );
       }
       this.#pages.push(new Uint8Array(PAGE_BYTES));
