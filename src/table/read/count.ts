@@ -1,7 +1,8 @@
 /**
  * `countWhere` counts the rows of a snapshot that match a predicate; `countMatches` counts those of
  * a plan, without its limit and offset. Fragments and batches are not read if statistics show that
- * all or none of their rows match, and neither are fragments that an index has counted.
+ * all or none of their rows match, and neither are fragments that an index has counted. Faulty SQL
+ * throws InvalidInput, and an unknown column TableColumnNotFound.
  */
 import type { FragmentEntry } from '../../format/index.ts';
 import { type CountKernels, countKernels } from '../../sql/index.ts';

@@ -70,7 +70,7 @@ export function batchStatistics(
   { id, field }: IdentifiedField,
 ): ColumnStatistics | undefined {
   const position = entry.fields.indexOf(id);
-  if (position < 0) return onlyNulls(entry.rows);
+  if (position < 0) return onlyNulls(footer.batches[batch]?.rows ?? 0);
   const stored = footer.schema.fields[position];
   if (stored === undefined || !typesEqual(stored.type, field.type)) return undefined;
   return chunkStatistics(footer, batch, position);
