@@ -1,7 +1,7 @@
 /**
  * `prune` decides from column statistics (`ColumnStatistics`) whether none, some or all rows of a
  * chunk match a condition. A row for which the condition is null does not match. It answers "some"
- * if it is not certain, as it does for comparisons of anything but a column with constants.
+ * if it is not certain.
  */
 
 import type { CompareOperator } from './parse/index.ts';

@@ -1,7 +1,8 @@
 /**
- * `rowNumbersOf` returns the row ids that a condition names, as in `_rowid = 7` or
- * `_rowid IN (..)`, or the row offsets (`_rowoffset`), so that a scan can read only those rows. AND
- * may join such tests to other conditions. It returns null if the condition has no such test.
+ * `rowNumbersOf` returns the row ids that a condition names, as in `_rowid = 7` or `_rowid IN
+ * (..)`, or the row offsets (`_rowoffset`), so that a scan can read only those rows. AND may join
+ * such tests to other conditions; `complete` tells whether there are none. It returns null if the
+ * condition has no such test.
  */
 import type { Bound } from './typed/index.ts';
 

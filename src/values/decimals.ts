@@ -1,9 +1,9 @@
 /**
  * Converts exact integers and decimals between JavaScript values, texts and the bigints by which
  * columns store them. A value that is not a number, is far too large, or would lose digits gives
- * undefined or null. `exactToDouble` and `meanOf` give the nearest double; all others are exact.
- * `parseExact` reads numbers as SQL and CAST write them, `integerFrom` and `unscaledDecimal` those
- * of rows.
+ * undefined or null. `exactToDouble` gives the nearest double and `meanOf` a double as well; all
+ * others are exact. `parseExact` reads numbers as SQL and CAST write them, `integerFrom` and
+ * `unscaledDecimal` those of rows.
  */
 
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */

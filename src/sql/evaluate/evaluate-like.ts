@@ -3,7 +3,8 @@
  * `evaluateLike` does so at once, and `likeInSteps` in steps that let other work run, because texts
  * and patterns may be long. Simple constant patterns, such as a prefix or a part of up to 64 bytes
  * without _, have fast loops. For other patterns, the parts between % are searched from left to
- * right. like-pattern.ts compiles the patterns.
+ * right. like-pattern.ts compiles the patterns, and throws InvalidInput for those that it refuses,
+ * of rows too.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';

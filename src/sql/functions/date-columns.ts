@@ -27,7 +27,7 @@ class DayMemory {
 
   constructor(compute: (day: number) => number) {
     this.#compute = compute;
-    // Zero is of slot 0 alone: in the others it says that nothing is known.
+    // Day 0 is of slot 0 alone: a zero in another slot says that nothing is known, and here a one does.
     this.days[0] = 1;
   }
 

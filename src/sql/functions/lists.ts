@@ -1,8 +1,9 @@
 /**
- * Computes the functions of lists (`LIST_FUNCTIONS`), such as array_has and array_length, and
- * comparisons with ANY and ALL (`quantified`). A null list gives null. A null inside a list equals
- * nothing, except that array_position finds it. It makes the result of ANY and ALL unknown, unless
- * another item decides it.
+ * Computes the functions of lists (`LIST_FUNCTIONS`), such as array_has, array_length and
+ * list_sort, and comparisons with ANY and ALL (`quantified`). A null list gives null. A null inside
+ * a list equals nothing, except that array_position finds it, and is sorted last. It makes the
+ * result of ANY and ALL unknown, unless another item decides it. An element outside of a list is
+ * null.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { compareWithConstant, isAmong } from '../evaluate/index.ts';

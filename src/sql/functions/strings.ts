@@ -41,6 +41,7 @@ import { boundedReader, strict } from './rows.ts';
 /** A longer result is refused whatever the memory: repeat and lpad could ask for any size. */
 const MAX_LENGTH = 1 << 24;
 
+/** Code points of a text; half of a surrogate pair alone counts as one. */
 export function points(text: string): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: this asks for ASCII
   if (!/[^\x00-\x7f]/.test(text)) return text.length;

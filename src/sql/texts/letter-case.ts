@@ -1,9 +1,9 @@
 /**
- * `inOneCase` converts a column of texts to lower or upper case, with the results of the
- * runtime's own functions. It converts a copy of the bytes in place, and one by one only the texts
- * in which a letter takes another number of bytes in the other case, or depends on its neighbours
- * as a capital sigma does. It returns null for columns that it does not convert, such as those of
- * more than 4 MiB (`MOST_AT_ONCE`); the caller then converts them.
+ * `inOneCase` converts a column of texts to lower or upper case, with the results of the runtime's
+ * own functions. It converts a copy of the bytes in place, whose memory it claims, and one by one
+ * only the texts in which a letter takes another number of bytes in the other case, or depends on
+ * its neighbours as a capital sigma does. It returns null for columns that it does not convert,
+ * such as those of more than 4 MiB (`MOST_AT_ONCE`); the caller then converts them.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import type { BytesColumn } from '../typed/index.ts';
