@@ -8,7 +8,7 @@
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, OrderBy, QueryTableRequest, QueryText } from '../../protocol/index.ts';
-import { isThenable } from '../build/index.ts';
+import { isThenable, showValue } from '../build/index.ts';
 import type { AnyRow } from '../convert/index.ts';
 import { defined, onBranch, onlyOptions, showKind, type TableTarget } from '../handles/index.ts';
 import { type AggregateCalls, GroupedQuery } from './grouped-query.ts';
@@ -425,12 +425,17 @@ function numbers(vector: Vector): number[] {
       `The query vector is an array of numbers; it was given as ${typeof vector}.`,
     );
   }
-  const list = Array.from(vector as ArrayLike<number>, Number);
+  const given = vector as ArrayLike<unknown>;
+  const list = Array.from(given, numberOf);
   const bad = list.findIndex((value) => !Number.isFinite(value));
   if (list.length > 0 && bad < 0) return list;
-  const problem = list.length === 0 ? 'is empty' : `has ${list[bad]} at ${bad}`;
+  const problem = list.length === 0 ? 'is empty' : `has ${showValue(given[bad])} at ${bad}`;
   throw new DirspaceError('InvalidInput', `The query vector ${problem}; it holds finite numbers.`);
 }
+
+/** NaN for what is no number: null and texts would count as others. */
+const numberOf = (value: unknown): number =>
+  typeof value === 'number' || typeof value === 'bigint' ? Number(value) : Number.NaN;
 
 /** @throws InvalidInput for what is no number, and for NaN, which no distance is below or above */
 function bound(name: string, value: number): number {
