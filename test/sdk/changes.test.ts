@@ -4,6 +4,7 @@ import {
   Decimal,
   Field,
   Float32,
+  Float64,
   Int32,
   Int64,
   Schema,
@@ -162,6 +163,16 @@ test('numbers as text, as decimals are read, go into columns that hold exactly t
   }
   await expect(table.update({ values: { id: '1.5' } })).rejects.toThrow(/without loss/);
   await expect(table.update({ values: { f: '16777217' } })).rejects.toThrow(/without loss/);
+});
+
+test('whole numbers beyond the safe range are set as they are', async () => {
+  const numbers = new Schema([
+    new Field('wide', new Int64(), true),
+    new Field('double', new Float64(), true),
+  ]);
+  const table = await setUp([{ wide: 1n, double: 1 }], numbers);
+  await table.update({ values: { wide: 2 ** 60, double: 2 ** 63 } });
+  expect(await table.query().toArray()).toEqual([{ wide: 2n ** 60n, double: 2 ** 63 }]);
 });
 
 test('properties that an update would set are not left out in silence', async () => {

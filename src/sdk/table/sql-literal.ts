@@ -28,13 +28,21 @@ export function toSql(value: IntoSql): string {
     case 'bigint':
       return value.toString();
     case 'number':
-      if (Object.is(value, -0)) return "CAST('-0' AS DOUBLE)";
-      return Number.isFinite(value) ? value.toString() : `CAST('${value}' AS DOUBLE)`;
+      return numberSql(value);
     case 'object':
       return value === null ? 'NULL' : objectSql(value);
     default:
       return refuse(typeof value);
   }
+}
+
+function numberSql(value: number): string {
+  if (Object.is(value, -0) || !Number.isFinite(value)) {
+    return `CAST('${Object.is(value, -0) ? '-0' : value}' AS DOUBLE)`;
+  }
+  // The shortest text of a large integer is that of another integer, and columns take no other.
+  const isLong = Number.isInteger(value) && !Number.isSafeInteger(value);
+  return isLong && Math.abs(value) < 1e21 ? BigInt(value).toString() : value.toString();
 }
 
 function objectSql(value: Exclude<IntoSql & object, null>): string {
