@@ -350,12 +350,50 @@ describe('in the SDK', () => {
       'InvalidInput',
       'string',
     ],
+    ...Object.fromEntries(
+      [
+        [null, 'null'],
+        ['', 'string ""'],
+        [true, 'boolean true'],
+        [undefined, 'undefined'],
+        [Number.NaN, 'number NaN'],
+      ].map(([value, shown]) => [
+        `a query vector with ${String(value)} inside`,
+        [
+          async () => users.vectorSearch([1, value] as Loose).toArray(),
+          'InvalidInput',
+          `The query vector has ${shown} at 1; it holds finite numbers.`,
+        ],
+      ]),
+    ),
     'an age that is a number': [
       () => users.optimize({ cleanupOlderThan: 5 } as Loose),
       'InvalidInput',
-      'cleanupOlderThan is 5',
+      'cleanupOlderThan is number 5',
       'Date',
     ],
+    'an age that is a bigint': [
+      () => users.optimize({ cleanupOlderThan: 5n } as Loose),
+      'InvalidInput',
+      'cleanupOlderThan is bigint 5n',
+      'Date',
+    ],
+    ...Object.fromEntries(
+      [
+        [5n, 'bigint 5n'],
+        [null, 'null'],
+        [true, 'boolean true'],
+        ['soon', 'string "soon"'],
+        [new Date(Number.NaN), 'Date (invalid)'],
+      ].map(([asOf, shown]) => [
+        `a version as of ${shown}`,
+        [
+          () => users.checkout({ asOf } as Loose),
+          'InvalidInput',
+          `"asOf" is ${shown}; it is a Date`,
+        ],
+      ]),
+    ),
     'a rename to a name that is taken': [
       () => db.renameTable('user', 'user'),
       'TableAlreadyExists',

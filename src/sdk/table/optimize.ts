@@ -15,6 +15,7 @@ import {
   type OptimizeTableResponse,
   unsupported,
 } from '../../protocol/index.ts';
+import { showValue } from '../build/index.ts';
 import {
   COMPACTION_OPTIONS,
   defined,
@@ -174,6 +175,6 @@ export const progressFrom =
 export function timeOf(value: Date, option: string): number {
   const time = value instanceof Date ? value.getTime() : Number.NaN;
   if (!Number.isNaN(time)) return time;
-  const found = value instanceof Date ? 'an invalid Date' : JSON.stringify(value);
+  const found = value instanceof Date ? 'an invalid Date' : showValue(value);
   throw new DirspaceError('InvalidInput', `${option} is ${found}; it is a Date.`);
 }

@@ -7,6 +7,7 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, TableVersion } from '../../protocol/index.ts';
+import { showValue } from '../build/index.ts';
 import {
   branchMember,
   checkChangeOptions,
@@ -43,8 +44,9 @@ export interface VersionSelection {
   readonly tag?: string;
   readonly branch?: string;
   /**
-   * The version that was newest then: a Date, milliseconds since the epoch, or ISO 8601 text. By the
-   * clocks of the writers; versions whose time contradicts the others' are passed over.
+   * The version that was newest then: a Date, milliseconds since the epoch, or ISO 8601 text, which is
+   * read as Date does: a time without an offset is in the time zone of this process. By the clocks of
+   * the writers; versions whose time contradicts the others' are passed over.
    */
   readonly asOf?: Date | number | string;
 }
@@ -177,11 +179,12 @@ const noVersionNamed = (): DirspaceError =>
   );
 
 function timeOf(asOf: Date | number | string): number {
-  const time = asOf instanceof Date ? asOf.getTime() : new Date(asOf).getTime();
+  const isTime = asOf instanceof Date || typeof asOf === 'number' || typeof asOf === 'string';
+  const time = isTime ? new Date(asOf).getTime() : Number.NaN;
   if (Number.isFinite(time)) return time;
   throw new DirspaceError(
     'InvalidInput',
-    `"asOf" is ${JSON.stringify(asOf)}; it is a Date, milliseconds since 1970, or ISO 8601 text.`,
+    `"asOf" is ${showValue(asOf)}; it is a Date, milliseconds since 1970, or ISO 8601 text.`,
   );
 }
 
