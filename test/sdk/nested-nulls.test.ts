@@ -1,7 +1,25 @@
 /** Where a null in a nested field of Arrow data is, and which ones count. */
-import { expect, test } from 'vitest';
-import { Field, Int32, List, Schema, Struct } from '../../src/arrow/apache.ts';
-import { dataOf, recordBatch, recordBatchStream, sliceData } from '../../src/arrow/index.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  type DataType,
+  Dictionary,
+  Field,
+  FixedSizeList,
+  Int8,
+  Int32,
+  List,
+  Schema,
+  Struct,
+  Utf8,
+  vectorFromArray,
+} from '../../src/arrow/apache.ts';
+import {
+  type Data,
+  dataOf,
+  recordBatch,
+  recordBatchStream,
+  sliceData,
+} from '../../src/arrow/index.ts';
 import { toRecordBatchStream } from '../../src/sdk/convert/data.ts';
 import { collectRows } from '../../src/sdk/convert/rows.ts';
 
@@ -64,4 +82,71 @@ test('so may vectors of a list of a null struct', async () => {
   const stream = recordBatchStream(wide, [recordBatch(wide, [column], 2)]);
   const rows = await collectRows(await toRecordBatchStream(stream, { schema: wanted }));
   expect(rows.map(({ s }) => s === null)).toEqual([false, true]);
+});
+
+test('a null below structs and vectors of which none is null is refused', async () => {
+  const items = dataOf(new Int32(), 2, {
+    ...{ nullCount: 1, validity: Uint8Array.of(0b01), values: Int32Array.of(1, 0) },
+  });
+  const item = (nullable: boolean) => new Field('a', new Int32(), nullable);
+  for (const [have, want, path] of [
+    [new Struct([item(true)]), new Struct([item(false)]), 'c.a'],
+    [new FixedSizeList(1, item(true)), new FixedSizeList(1, item(false)), 'c[0]'],
+  ] as const) {
+    const schema = new Schema([new Field('c', have, true)]);
+    const column = dataOf(have, 2, { children: [items] });
+    const stream = recordBatchStream(schema, [recordBatch(schema, [column], 2)]);
+    const wanted = new Schema([new Field('c', want, true)]);
+    const read = async () => collectRows(await toRecordBatchStream(stream, { schema: wanted }));
+    await expect(read()).rejects.toThrow(`Row 1, column "${path}": found null`);
+  }
+});
+
+describe('values that count for nothing', () => {
+  const small = new Schema([new Field('c', new List(new Field('item', new Int8(), false)), true)]);
+
+  test('need not fit the wanted type: of items outside of a slice, and of null lists', async () => {
+    const read = async (column: ReturnType<typeof lists>) => {
+      const schema = new Schema([new Field('c', loose, true)]);
+      const stream = recordBatchStream(schema, [recordBatch(schema, [column], column.length)]);
+      return collectRows(await toRecordBatchStream(stream, { schema: small }));
+    };
+    const wide = lists([1, 2, 3], 3, 0b111, 0b101);
+    (wide.children[0] as Data<Int32>).values.set([1, 300, 3]);
+    expect(await read(wide)).toEqual([{ c: [1] }, { c: null }, { c: [3] }]);
+    const outer = lists([1, 2], 2, 0b11);
+    (outer.children[0] as Data<Int32>).values.set([1, 300]);
+    expect(await read(sliceData(outer, 0, 1))).toEqual([{ c: [1] }]);
+    await expect(read(outer)).rejects.toThrow('Row 1, column "c[0]": found number 300');
+  });
+
+  test('nor need members of null structs', async () => {
+    const struct = (member: DataType) => new Struct([new Field('a', member, false)]);
+    const [have, want] = [struct(new Int32()), struct(new Int8())];
+    const column = dataOf(have, 2, {
+      nullCount: 1,
+      validity: Uint8Array.of(0b01),
+      children: [dataOf(new Int32(), 2, { values: Int32Array.of(1, 300) })],
+    });
+    const schema = new Schema([new Field('c', have, true)]);
+    const stream = recordBatchStream(schema, [recordBatch(schema, [column], 2)]);
+    const wanted = new Schema([new Field('c', want, true)]);
+    const rows = await collectRows(await toRecordBatchStream(stream, { schema: wanted }));
+    expect(rows).toEqual([{ c: { a: 1 } }, { c: null }]);
+  });
+});
+
+test('a code whose word in the dictionary is null is a null', async () => {
+  const type = new Dictionary(new Utf8(), new Int32());
+  const column = dataOf(type, 2, {
+    values: Int32Array.of(0, 1),
+    dictionary: vectorFromArray(['a', null], new Utf8()),
+  });
+  const read = async (nullable: boolean) => {
+    const schema = new Schema([new Field('c', type, nullable)]);
+    const stream = recordBatchStream(schema, [recordBatch(schema, [column], 2)]);
+    return collectRows(await toRecordBatchStream(stream));
+  };
+  expect(await read(true)).toEqual([{ c: 'a' }, { c: null }]);
+  await expect(read(false)).rejects.toThrow('Row 1, column "c": found null');
 });

@@ -13,6 +13,7 @@ import {
   Type,
   type Vector,
 } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
 import { nullAt } from '../text/index.ts';
 import type { WriteLeaf } from './write-schema.ts';
 
@@ -49,6 +50,7 @@ export function shred(leaf: WriteLeaf, column: Data): Shredded {
   for (const step of steps) {
     [data, slots] = throughDictionaries(data, slots);
     if (step.nullable) markNulls(data, slots);
+    else refuseNulls(leaf, data, slots);
     if (step.kind === 'struct') data = data?.children[step.child];
     else if (step.kind === 'list') {
       slots = itemsOf(data, slots, ++depth);
@@ -105,6 +107,19 @@ function markNulls(data: Data | undefined, { count, rows, definitions }: Slots):
     const row = rows[at] as number;
     if (row >= 0 && !isNull(row)) definitions[at] = (definitions[at] as number) + 1;
     else rows[at] = -1;
+  }
+}
+
+/** A reader would take the values behind a null for those before. @throws InvalidInput */
+function refuseNulls({ path }: WriteLeaf, data: Data | undefined, { count, rows }: Slots): void {
+  const isNull = data === undefined ? () => true : nullAt(data);
+  for (let at = 0; at < count; at++) {
+    const row = rows[at] as number;
+    if (row === NULL_CODE || (row >= 0 && isNull(row))) {
+      const column = path.join('.');
+      const message = `The column ${JSON.stringify(column)} has a null where its field allows none, and cannot be written as Parquet.`;
+      throw new DirspaceError('InvalidInput', message, { details: { column } });
+    }
   }
 }
 

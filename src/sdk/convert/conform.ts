@@ -108,14 +108,19 @@ function conformData(data: Data, field: Field, place: Place, context: BuildConte
   return cast(data, field, place, context);
 }
 
-/** Nulls count only where the parent is there. */
+/** Nulls count only where the parent is there, and not in columns of nothing but nulls. */
 function refuseNulls(data: Data, type: DataType, place: Place, context: BuildContext): void {
   const { typeId } = data.type as DataType;
-  if (place.nullable || typeId === Type.Union) return;
-  if (typeId !== Type.Null && data.nullCount === 0) return;
+  if (place.nullable || typeId === Type.Union || type.typeId === Type.Null) return;
+  const words = typeId === Type.Dictionary ? data.dictionary : undefined;
+  const hasNullWords = words !== undefined && words.nullCount > 0;
+  if (typeId !== Type.Null && data.nullCount === 0 && !hasNullWords) return;
+  const isNull = (i: number): boolean =>
+    typeId === Type.Null ||
+    !data.getValid(i) ||
+    (hasNullWords && !words.isValid(Number(data.values[i])));
   for (let i = 0; i < data.length; i++) {
-    if (!data.getValid(i) && !place.hidden(i)) throw misfit(place, i, null, type, context);
-    if (typeId === Type.Null && !place.hidden(i)) throw misfit(place, i, null, type, context);
+    if (isNull(i) && !place.hidden(i)) throw misfit(place, i, null, type, context);
   }
 }
 
@@ -186,7 +191,7 @@ function childrenFor(data: Data, want: DataType, place: Place, context: BuildCon
 
 /** One entry per value: null where it is null. */
 function presence(data: Data): readonly unknown[] {
-  if (data.nullCount === 0) return [];
+  if (data.nullCount === 0) return new Array(data.length).fill(true);
   return Array.from({ length: data.length }, (_, i) => (data.getValid(i) ? true : null));
 }
 
@@ -237,12 +242,19 @@ function cast(data: Data, field: Field, place: Place, context: BuildContext): Da
     const item = childFields(to)[0] as Field;
     const grouped = listLike(from, item);
     const inner = retype(data, grouped, childrenFor(data, grouped, place, context));
-    return context.build(want, readColumn(inner), place, context);
+    return context.build(want, valuesOf(inner, place), place, context);
   }
-  const values = readColumn(data);
+  const values = valuesOf(data, place);
   const unit = unitOf(from);
   if (unit !== undefined && unitOf(to) !== undefined) changeUnit(values, from, to, place, context);
   return context.build(want, values, place, context);
+}
+
+/** Null in place of what counts for nothing, such as the items of a null list: it need not fit. */
+function valuesOf(data: Data, place: Place): unknown[] {
+  const values = readColumn(data);
+  for (let i = 0; i < values.length; i++) if (place.hidden(i)) values[i] = null;
+  return values;
 }
 
 function listLike(type: DataType, item: Field): DataType {

@@ -3,12 +3,19 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import {
   type DataType,
-  type Field,
+  Dictionary,
+  dataOf,
+  Field,
+  Int32,
   type RecordBatch,
   type RecordBatchStream,
+  recordBatch,
   recordBatchStream,
   Schema,
+  Struct,
   Type,
+  Utf8,
+  vectorFromArray,
 } from '../../../src/arrow/index.ts';
 import { memorySource } from '../../../src/interchange/files/index.ts';
 import {
@@ -135,6 +142,32 @@ test('what Parquet cannot hold is refused by name', async () => {
   expect(wrong({ compression: 'lzo' })).toContain('give one of none, snappy, gzip, zstd');
   expect(wrong({ rowGroupRows: 0 })).toContain('a whole number from 1 on');
   expect(wrong({ compresion: 'zstd' })).toContain('compression');
+});
+
+test('a null where the field allows none is refused', async () => {
+  const type = new Dictionary(new Utf8(), new Int32());
+  const field = new Field('a', type, false);
+  const codes = { values: Int32Array.of(0, 1) };
+  const nullWord = dataOf(type, 2, {
+    ...codes,
+    dictionary: vectorFromArray(['a', null], new Utf8()),
+  });
+  const nullCode = dataOf(type, 2, {
+    ...{ ...codes, nullCount: 1, validity: Uint8Array.of(1) },
+    dictionary: vectorFromArray(['a', 'b'], new Utf8()),
+  });
+  const struct = new Struct([field]);
+  for (const column of [nullWord, nullCode]) {
+    const inner = dataOf(struct, 2, { children: [column] });
+    for (const [wanted, data] of [
+      [field, column],
+      [new Field('s', struct, true), inner],
+    ] as const) {
+      const schema = new Schema([wanted]);
+      const stream = recordBatchStream(schema, [recordBatch(schema, [data], 2)]);
+      await expect(encoded(stream, {})).rejects.toThrow('has a null where its field allows none');
+    }
+  }
 });
 
 test('Snappy, of what repeats and what does not', () => {
