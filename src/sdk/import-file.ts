@@ -154,14 +154,18 @@ export async function importFile(
       mayBeEmpty: known !== undefined,
     });
   };
-  const run = async (
-    opened: OpenFiles,
-    schema = onlyFields(asked.schema, columns),
-  ): Promise<ImportFileResult> => {
-    const fitting = { schema, types: asked.types, isNew };
-    const { data, rows } = await counted(opened, isNew ? fitting : {}, env, options);
-    const made = await write(connection, table, data, [name, path], mode, options);
-    return { ...made, rows: rows(), rejected };
+  const ownSchema = onlyFields(asked.schema, columns);
+  const run = async (opened: OpenFiles, schema = ownSchema): Promise<ImportFileResult> => {
+    try {
+      const fitting = isNew ? { schema, types: asked.types, isNew } : {};
+      const { data, rows } = await counted(opened, fitting, env, options);
+      const made = await write(connection, table, data, [name, path], mode, options);
+      return { ...made, rows: rows(), rejected };
+    } finally {
+      // A pull that hangs after an abort could not be waited for.
+      const closed = opened.close().catch(() => {});
+      if (signal?.aborted !== true) await closed;
+    }
   };
   const opened = await open(asked.types);
   try {

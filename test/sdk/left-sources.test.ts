@@ -1,11 +1,11 @@
 /** Sources of rows that are left before they are read: they are let go, whatever refused them. */
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type RecordBatchStream, recordBatchStream } from '../../src/arrow/index.ts';
 import { connect } from '../../src/sdk/connect.ts';
 import type { Connection } from '../../src/sdk/connection.ts';
 import { batchRows, toRecordBatchStream } from '../../src/sdk/convert/index.ts';
 import { embedding, toEmbeddedStream } from '../../src/sdk/embedding/index.ts';
-import { Exportable } from '../../src/sdk/files/index.ts';
+import { Exportable, fromFile } from '../../src/sdk/files/index.ts';
 import { Lifetime } from '../../src/sdk/handles/index.ts';
 import { RunnableQuery } from '../../src/sdk/query/index.ts';
 import type { Table } from '../../src/sdk/table/index.ts';
@@ -111,6 +111,53 @@ test('bytes that cannot be written let the query go', async () => {
   const bytes = new Held().toBytes('csv', { csv: { delimiter: 'too long' } });
   await expect(bytes.next()).rejects.toMatchObject({ code: 'InvalidInput' });
   expect(open).toBe(0);
+});
+
+describe('files', () => {
+  /** Three megabytes of CSV or of lines of JSON, open until they are read or left. */
+  async function* file(isJson: boolean): AsyncGenerator<Uint8Array> {
+    open += 1;
+    try {
+      if (!isJson) yield Buffer.from('a,b\n');
+      const text = 'x'.repeat(200);
+      const row = isJson ? `{"a":1,"b":"${text}"}\n` : `1,${text}\n`;
+      for (let at = 0; at < 3; at++) yield Buffer.from(row.repeat(2 ** 20 / row.length));
+    } finally {
+      open -= 1;
+    }
+  }
+
+  test.each([['csv'], ['ndjson']])(
+    'of %s are closed by an import that is refused',
+    async (format) => {
+      const made = () => file(format === 'ndjson');
+      const bogus = { format, lance: 'bogus' } as never;
+      await expect(db.importFile([made(), made()], 'u', [], bogus)).rejects.toThrow('lance');
+      expect(open).toBe(0);
+      await expect(db.importFile(made(), 'u', [], bogus)).rejects.toThrow('lance');
+      expect(open).toBe(0);
+      await expect(db.importFile([made(), made()], 't', [], { format })).rejects.toThrow('exists');
+      expect(open).toBe(0);
+      const imported = await db.importFile([made(), made()], 'u', [], { format });
+      expect([imported.rows > 20_000, open]).toEqual([true, 0]);
+    },
+  );
+
+  test.each([['csv'], ['ndjson']])(
+    'of %s are closed with a stream that is left',
+    async (format) => {
+      const made = () => file(format === 'ndjson');
+      const stream = await fromFile([made(), made()], { format });
+      const batches = stream[Symbol.asyncIterator]();
+      await batches.next();
+      expect(open).toBeGreaterThan(0);
+      await batches.return?.();
+      expect(open).toBe(0);
+      const types = { c: 'int64' };
+      await expect(fromFile([made(), made()], { format, types })).rejects.toThrow('"c"');
+      expect(open).toBe(0);
+    },
+  );
 });
 
 test('a batch length that there cannot be sends no query', async () => {

@@ -52,6 +52,7 @@ export async function fromFile(
   const columns = checkColumns(options.columns);
   const schema = options.schema === undefined ? undefined : toSchema(options.schema);
   const types = columnTypesOf(options.types);
+  const fitting = { schema: onlyFields(schema, columns), columnTypes: types, signal };
   const files = await filesOf(file, signal);
   const mayBeEmpty = schema !== undefined;
   const opened = await openFiles(files, {
@@ -63,8 +64,12 @@ export async function fromFile(
     columns,
     mayBeEmpty,
   });
-  const fitting = { schema: onlyFields(schema, columns), columnTypes: types, signal };
-  return streamOfFile(await opened.data(), fitting);
+  try {
+    return await streamOfFile(await opened.data(), fitting);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
 }
 
 /** Opens CSV. What the options do not say is found out from the first megabyte. */

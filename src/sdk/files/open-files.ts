@@ -65,6 +65,8 @@ export interface OpenFiles {
    * of its own, or a file can be read once only.
    */
   allTypes(): Promise<ReadonlyMap<string, DataType> | undefined>;
+  /** Closes the files that are not read to their end, however far they were read. */
+  close(): Promise<void>;
 }
 
 /** One file that is open. */
@@ -76,6 +78,7 @@ interface OpenFile {
   rows(options: ReadOptions): Promise<FileRows>;
   read(): number;
   size(): number | undefined;
+  close(): Promise<void>;
 }
 
 /** Files that may stay open between being looked at and being read; others are opened twice. */
@@ -102,7 +105,7 @@ export async function openFiles(
     }
     refuseTwoKinds(files);
   } catch (error) {
-    for (const { source } of files) await source?.release?.();
+    for (const file of files) await file.close();
     throw error;
   }
   const [first] = files as [OpenFile];
@@ -119,20 +122,29 @@ export async function openFiles(
     return { ...found, data: onlyColumns(found.data as RecordBatchStream, columns, file.name) };
   };
 
+  const close = async (): Promise<void> => {
+    for (const { data } of opened) await data[Symbol.asyncIterator]().return?.();
+    for (const file of files) await file.close();
+  };
+
   async function* jsonRows(): AsyncGenerator<object> {
     const { schema, types } = options;
     const typed = Array.from(types ?? [], ([name, type]) => ({ name, type }));
     const change = jsonForms(schema?.fields ?? typed);
     const members = columns === undefined ? undefined : new OnlyMembers(columns);
     let rows = 0;
-    for (const at of files.keys()) {
-      const { data } = await enter(at, rows, options);
-      for await (const whole of data as AsyncIterable<object>) {
-        const row = members?.of(whole) ?? whole;
-        change?.(row);
-        rows++;
-        yield row;
+    try {
+      for (const at of files.keys()) {
+        const { data } = await enter(at, rows, options);
+        for await (const whole of data as AsyncIterable<object>) {
+          const row = members?.of(whole) ?? whole;
+          change?.(row);
+          rows++;
+          yield row;
+        }
       }
+    } finally {
+      await close();
     }
     // Columns that a schema gives may be missing in all rows, as they may in some.
     if (rows > 0 && schema === undefined) {
@@ -155,18 +167,22 @@ export async function openFiles(
     const { schema } = stream;
     async function* batches(): AsyncGenerator<object> {
       let rows = 0;
-      for (const at of files.keys()) {
-        const start = rows;
-        try {
-          const own = at === 0 ? stream : (await enter(at, start, { ...options, schema })).data;
-          const fitted = await toRecordBatchStream(own as DataInput, { schema, signal });
-          for await (const batch of fitted) {
-            rows += batch.numRows;
-            yield batch;
+      try {
+        for (const at of files.keys()) {
+          const start = rows;
+          try {
+            const own = at === 0 ? stream : (await enter(at, start, { ...options, schema })).data;
+            const fitted = await toRecordBatchStream(own as DataInput, { schema, signal });
+            for await (const batch of fitted) {
+              rows += batch.numRows;
+              yield batch;
+            }
+          } catch (error) {
+            throw ofAllRows(at > 0 ? ofGuessedSchema(error, options) : error, start);
           }
-        } catch (error) {
-          throw ofAllRows(at > 0 ? ofGuessedSchema(error, options) : error, start);
         }
+      } finally {
+        await close();
       }
     }
     return Object.assign(batches(), { schema });
@@ -202,6 +218,7 @@ export async function openFiles(
         files.every((file) => file.format === format);
       return isAgain ? format?.allTypes?.(sources, options) : undefined;
     },
+    close,
   };
 }
 
@@ -233,7 +250,8 @@ async function openOne(file: GivenFile, options: OpenFilesOptions): Promise<Open
   if (isFolder || (path !== undefined && asked === undefined && isLanceFile(path))) {
     refuseCsv(options, name, 'Lance');
     const lance = openLance(path, signal, isFolder ? version : undefined);
-    return { name, isArrow: true, format: undefined, source: undefined, ...lance };
+    const close = async (): Promise<void> => {};
+    return { name, isArrow: true, format: undefined, source: undefined, ...lance, close };
   }
   if (Object.keys(version).length > 0) {
     throw problem(
@@ -243,12 +261,13 @@ async function openOne(file: GivenFile, options: OpenFilesOptions): Promise<Open
   }
   const stored = await file.open();
   const named = known ?? (called === undefined ? undefined : formatOfName(called));
-  const { format, source } = await findFormat(stored, named);
+  const { format, source: found } = await findFormat(stored, named);
   if (format.allTypes === undefined) refuseCsv(options, name, format.name);
   const takesNothing = options.mayBeEmpty === true && format.allTypes !== undefined;
   if (stored.size === 0 && format.isArrow && !takesNothing) {
     throw problem(`${JSON.stringify(name)} is empty: it has no rows and no columns.`, name);
   }
+  const { source, close } = closable(found);
   return {
     name: source.name,
     isArrow: format.isArrow,
@@ -257,7 +276,23 @@ async function openOne(file: GivenFile, options: OpenFilesOptions): Promise<Open
     rows: async (read) => format.open(source, read),
     read: () => source.bytesRead(),
     size: () => source.size,
+    close,
   };
+}
+
+/** The source, and what closes the passes over it that are under way. */
+function closable(source: ByteSource): { source: ByteSource; close(): Promise<void> } {
+  const begun: AsyncIterator<Uint8Array>[] = [];
+  const pieces = (): AsyncIterable<Uint8Array> => {
+    const pass = source.pieces()[Symbol.asyncIterator]();
+    begun.push(pass);
+    return { [Symbol.asyncIterator]: () => pass };
+  };
+  const close = async (): Promise<void> => {
+    for (const pass of begun.splice(0)) await pass.return?.();
+    await source.release?.();
+  };
+  return { source: { ...source, pieces }, close };
 }
 
 /** What is said of CSV, also of its rejected rows, would be ignored. @throws InvalidInput */
