@@ -1,8 +1,9 @@
 /**
  * Implements a connection's methods for Lance. `syncLance` asks the catalog to write the files by
- * which Lance opens its tables by path. `importLance` writes the rows of a Lance dataset outside
- * the catalog into a table. `exportLance` writes one version of a table as a new dataset, in a
- * folder that must not exist yet. datasets/ reads and writes these datasets, and is loaded on first
+ * which Lance opens its tables by path; a catalog without that operation throws Unsupported.
+ * `importLance` writes the rows of a Lance dataset outside the catalog into a table. `exportLance`
+ * writes one version of a table as a new dataset, in a folder that must not exist yet. Unknown
+ * options throw InvalidInput. datasets/ reads and writes these datasets, and is loaded on first
  * use.
  */
 import { type RecordBatch, recordBatchStream } from '../arrow/index.ts';
@@ -108,7 +109,9 @@ export async function importLance(
   options: ImportLanceOptions,
 ): Promise<Table> {
   checkChangeOptions(options, IMPORT_OPTIONS);
-  const { version, tag, branch, mode = 'create', lance, compression, signal, progress } = options;
+  const { version, tag, branch, mode = 'create', lance, compression, progress } = options;
+  const { signal, idempotencyKey, onContext } = options;
+  const call = defined({ signal, idempotencyKey, onContext });
   const { openLanceDataset } = await import('../datasets/index.ts');
   const found = await openLanceDataset(folder, { version, tag, branch }, { signal });
   const batches = found[Symbol.asyncIterator]() as AsyncGenerator<RecordBatch>;
@@ -118,11 +121,11 @@ export async function importLance(
       if (lance !== undefined) throw onlyForNewTables('lance');
       if (compression !== undefined) throw onlyForNewTables('compression');
       const table = await connection.openTable(name, path, defined({ signal }));
-      await table.add(rows, defined({ progress, signal }));
+      await table.add(rows, defined({ progress, ...call }));
       return table;
     }
     return await withProgress(rows, progress, env, (counted) =>
-      connection.createTable(name, counted, path, defined({ mode, lance, compression, signal })),
+      connection.createTable(name, counted, path, defined({ mode, lance, compression, ...call })),
     );
   } finally {
     // A catalog that refuses the table leaves the files open.

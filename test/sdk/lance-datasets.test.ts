@@ -1,7 +1,7 @@
 /** Connections import and export Lance datasets. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { connect } from '../../src/sdk/connect.ts';
 import type { WriteProgress } from '../../src/sdk/index.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
@@ -86,6 +86,21 @@ test('a compressed table is imported from its own folder, at each version, and c
   const appending = { mode: 'append', compression: 'zstd' } as const;
   await expect(db.importLance(folder, 'v1', [], appending)).rejects.toThrow(/compression is given/);
   await db.close();
+});
+
+test('an import passes the options of every call on', async () => {
+  const db = await open();
+  await db.createTable('t', [{ a: 1 }]);
+  const folder = join(temporaryFolder(), 'out');
+  await db.exportLance(folder, 't');
+  const made = vi.spyOn(db.namespace, 'createTable');
+  const added = vi.spyOn(db.namespace, 'insertIntoTable');
+  const onContext = () => {};
+  await db.importLance(folder, 'u', [], { idempotencyKey: 'first', onContext });
+  const second = { mode: 'append', idempotencyKey: 'second', onContext } as const;
+  await db.importLance(folder, 'u', [], second);
+  expect(made.mock.lastCall?.[2]).toMatchObject({ idempotencyKey: 'first', onContext });
+  expect(added.mock.lastCall?.[2]).toMatchObject({ idempotencyKey: 'second', onContext });
 });
 
 test('they tell how far they are, and stop when they are told to', async () => {
