@@ -5,7 +5,6 @@
  * version. `isDataset` recognises the folder of a dataset, and `isLanceFile` paths that end in
  * `.lance`. The code of the reader is imported when rows are read.
  */
-import { statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { LanceVersionChoice } from '../datasets/index.ts';
 import type { FileRows } from './file-formats.ts';
@@ -24,15 +23,16 @@ export function openLance(
   signal: AbortSignal | undefined,
   version: LanceVersionChoice | undefined,
 ): { rows(): Promise<FileRows>; read(): number; size(): number | undefined } {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) {
+  const kind = kindOfPath(path);
+  if (kind === undefined) {
     const place = { file: path, missing: true } as const;
     throw fileProblem(`There is no file ${JSON.stringify(path)}.`, place);
   }
-  if (version === undefined && !found.isFile()) {
-    const what = found.isDirectory()
-      ? 'is a folder, not a file, and no Lance dataset: it has no folder _versions'
-      : 'is no regular file';
+  if (version === undefined && kind !== 'file') {
+    const what =
+      kind === 'folder'
+        ? 'is a folder, not a file, and no Lance dataset: it has no folder _versions'
+        : 'is no regular file';
     throw fileProblem(`${JSON.stringify(path)} ${what}.`, { file: path });
   }
   let bytes = 0;

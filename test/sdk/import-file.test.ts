@@ -38,6 +38,25 @@ const zstdFrame = (text: string): Buffer =>
     Buffer.from(text),
   ]);
 
+test.each(['x.csv', 'x.parquet', 'x.lance'])(
+  'a path through a file leads to none: %s',
+  async (name) => {
+    const path = join(temporaryFolder(), 'a.csv');
+    writeFileSync(path, CSV);
+    await expect(fromFile(join(path, name))).rejects.toMatchObject({
+      code: 'InvalidInput',
+      message: expect.stringMatching(/^There is no file /),
+    });
+  },
+);
+
+test('a type for a column that a file with types lacks is refused without a word of rows', async () => {
+  const arrow = tableToIPC(tableFromArrays({ total: [1] }));
+  await expect(fromFile(arrow, { types: { zone: 'int8' } })).rejects.toThrow(
+    /^A type is given for the column "zone", which the data does not have\.$/,
+  );
+});
+
 describe('a file', () => {
   test.each<[string, Uint8Array]>([
     ['x.csv', Buffer.from(CSV)],

@@ -1,7 +1,7 @@
 /**
- * `fileSource` opens a file or a named pipe of the user as a `ByteSource`. A missing file and a
- * folder throw InvalidInput. So does a file that changes or is removed while ranges of it are read,
- * because the rows would come from two files. Reading in `pieces` does not look for changes.
+ * `fileSource` opens a file, a named pipe or a device of the user as a `ByteSource`. A missing file
+ * and a folder throw InvalidInput. So does a file that changes or is removed while ranges of it are
+ * read, because the rows would come from two files. Reading in `pieces` does not look for changes.
  */
 import { createReadStream, open, type Stats } from 'node:fs';
 import { open as openHandle, stat } from 'node:fs/promises';
@@ -17,7 +17,7 @@ export async function fileSource(
   signal: AbortSignal | undefined,
 ): Promise<ByteSource> {
   const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code !== 'ENOENT') throw cause;
+    if (cause.code !== 'ENOENT' && cause.code !== 'ENOTDIR') throw cause;
     const place = { file: path, missing: true } as const;
     throw fileProblem(`There is no file ${JSON.stringify(path)}.`, place, cause);
   });

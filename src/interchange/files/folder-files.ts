@@ -66,11 +66,16 @@ async function foundFile(path: readonly string[], file: string, entry: Dirent): 
   return { path, file, kind: 'file', size: facts.size };
 }
 
-/** Undefined where nothing is there. */
+/** Undefined where nothing is there, nor can be as the path leads through a file. */
 export function kindOfPath(path: string): 'file' | 'folder' | 'other' | undefined {
-  const facts = statSync(path, { throwIfNoEntry: false });
-  if (facts === undefined) return undefined;
-  return facts.isFile() ? 'file' : facts.isDirectory() ? 'folder' : 'other';
+  try {
+    const facts = statSync(path, { throwIfNoEntry: false });
+    if (facts === undefined) return undefined;
+    return facts.isFile() ? 'file' : facts.isDirectory() ? 'folder' : 'other';
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
+    throw error;
+  }
 }
 
 /** @throws InvalidInput for a file that cannot be read or has more bytes than `most` */

@@ -1,9 +1,11 @@
 /**
  * `toRecordBatchStream` turns any data that a user may pass (`DataInput`) into a stream of record
- * batches. It takes rows, Arrow objects of any copy of apache-arrow, Arrow IPC bytes, Blobs of
- * them, and iterables and streams of items of one kind. Values that do not fit the schema throw
- * TableSchemaValidation while the stream is read. In `streamOfFile`, columns of rows whose numbers
- * are all whole become int64 or uint64.
+ * batches: rows, Arrow objects of any copy of apache-arrow, Arrow IPC bytes, Blobs of them, and
+ * iterables and streams of items of one kind. Values that do not fit the schema throw
+ * TableSchemaValidation while the stream is read; data of another kind, and no rows without a
+ * schema, throw InvalidInput. In `streamOfFile`, columns of rows whose numbers are all whole become
+ * int64 or uint64. `isRepeatable` tells whether data can be read twice, and `hasSchema` whether it
+ * has a schema of its own. `ownTypes` checks the option `vectorColumns`.
  */
 import {
   type RecordBatch,
@@ -199,7 +201,7 @@ const startsWithRow = (data: readonly unknown[]): boolean =>
 function schemaFor(own: Schema, plan: StreamPlan): Schema {
   const { schema, types } = plan;
   if (schema === undefined && types !== undefined) {
-    requireColumns(own, types);
+    requireColumns(own, types, false);
     const fields = own.fields.map((field) =>
       field.clone({ type: types.get(field.name) ?? field.type }),
     );

@@ -1,9 +1,10 @@
 /**
  * Turns rows into a stream of record batches, by a given schema or an inferred one. `arrayStream`
  * infers from all rows of an array and can be read again. `rowStream` infers from the first
- * `batchRows` rows of a source and can be read once. `tableOfRows` builds the record batches of
- * all rows at once. A record batch with a column of more than 2 GiB is split. Without a schema and
- * without a column in the rows, they throw InvalidInput.
+ * `batchRows` rows of a source and can be read once. `tableOfRows` builds the record batches of all
+ * rows at once. A record batch with a column of more than 2 GiB is split. Rows without columns and
+ * without a schema throw InvalidInput. So does `requireColumns` if a type is given for a column
+ * that the data lacks.
  */
 import {
   type RecordBatch,
@@ -58,15 +59,23 @@ function schemaOfRows(rows: readonly unknown[], plan: StreamPlan): Schema {
   return schema;
 }
 
-/** A type for a column that the data does not have is a misspelt name. @throws InvalidInput */
-export function requireColumns({ fields }: Schema, types: ColumnTypes | undefined): void {
+/**
+ * A type for a column that the data does not have is a misspelt name.
+ * @param isOfRows whether rows gave the schema, of which later ones may have more columns
+ * @throws InvalidInput
+ */
+export function requireColumns(
+  { fields }: Schema,
+  types: ColumnTypes | undefined,
+  isOfRows = true,
+): void {
   if (types === undefined) return;
   const names = fields.map((field) => field.name);
   for (const name of types.keys()) {
     if (names.includes(name)) continue;
     throw new DirspaceError(
       'InvalidInput',
-      `A type is given for the column ${JSON.stringify(name)}, which the first rows do not have.${suggestion(name, names)} A schema takes columns that come later.`,
+      `A type is given for the column ${JSON.stringify(name)}, which ${isOfRows ? 'the first rows do' : 'the data does'} not have.${suggestion(name, names)}${isOfRows ? ' A schema takes columns that come later.' : ''}`,
       { details: { column: name } },
     );
   }
