@@ -1,9 +1,11 @@
 /**
- * `FORMATS` is the table of file formats: the names, file endings, reader and writer of each.
- * `findFormat` decompresses gzip and Zstandard. If the caller names no format, it looks at the
- * first bytes, and takes CSV if they tell nothing. A new format needs a row here. The readers and
- * writers are in csv/, json/, parquet/ and ipc/ (Arrow). lance-file.ts opens Lance files, which are
- * not in the table.
+ * `FORMATS` is the table of file formats: the names, file endings, reader and writer of each. A new
+ * format needs a row here. `formatNamed` and `formatOfName` look a format up, and `stemOfName` cuts
+ * the endings off a name. `findFormat` looks at the first bytes of a file: it decompresses gzip and
+ * Zstandard, finds the format if the caller names none (CSV if they tell nothing), and throws
+ * InvalidInput for binary files under the name of a text format. The readers and writers are in
+ * csv/, json/, parquet/ and ipc/ (Arrow). lance-file.ts opens Lance files, which are not in the
+ * table.
  */
 import type { DataType, RecordBatchStream, Schema } from '../arrow/index.ts';
 import type { DirspaceError } from '../errors.ts';

@@ -1,8 +1,10 @@
 /**
- * Opens connections. `connect` opens a catalog in a directory, in memory (`memory://`), or as a
- * database on a server (`db://NAME`). `connectNamespace` opens a catalog by the name of its
- * implementation: `dir`, `rest` or one that the program registered. With the option `tracer` the
- * operations of a connection are traced, and after `instrumentLanceDbMetrics` they are counted.
+ * Opens connections. `connect` opens a catalog in a directory (a path or a `file:` URL), in memory
+ * (`memory://`), or as a database on a server (`db://NAME` with `hostOverride`). `connectNamespace`
+ * opens a catalog by the name of its implementation: `dir`, `rest` or one that the program
+ * registered. A missing place, an unknown name or option, and a tracer without `startActiveSpan`
+ * throw InvalidInput. With the option `tracer` the operations are traced, and after
+ * `instrumentLanceDbMetrics` they are counted.
  */
 import { systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

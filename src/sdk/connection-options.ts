@@ -1,8 +1,9 @@
 /**
- * Defines options and results of the methods of a connection that work on namespaces and tables,
- * such as `CreateTableOptions`. `createMode`, `propertiesOf` and other functions translate options
+ * Defines the options and results of a connection's methods for namespaces and tables, such as
+ * `CreateTableOptions`. Functions such as `createMode`, `propertiesOf` and `page` translate options
  * into members of requests. `pathAndOptions` reads the arguments of methods whose path may be left
- * out.
+ * out, and `namesFrom` collects the names of all pages. Options that contradict each other, unknown
+ * members of `NamespacePropertyChanges` and a limit that is no count throw InvalidInput.
  */
 
 import { type Compression, checkCompression } from '../compression.ts';

@@ -2,7 +2,7 @@
  * `Connection` is an open catalog, in a directory or on a server. Its methods work on namespaces,
  * tables, views, files, jobs and the trash, and run SQL. An operation that the catalog lacks
  * rejects with Unsupported. `close` ends the handles of its tables, cancels its jobs that run in
- * this process, and closes the catalog.
+ * this process, and closes the catalog; later calls throw Closed.
  */
 import { systemEnv } from '../env.ts';
 import type {
@@ -306,7 +306,7 @@ export class Connection implements AsyncDisposable {
     await this.namespace.dropTable({ id }, options);
   }
 
-  /** As `dropTable`, which is done when the job is there. */
+  /** Drops the table as `dropTable` does, and then resolves with a job that has finished. */
   async dropTableAsync(
     name: string,
     namespacePath?: readonly string[],
@@ -396,7 +396,7 @@ export class Connection implements AsyncDisposable {
     await names.renameTable(this.#home, id, newName, options);
   }
 
-  /** Lets Lance open tables below a path by path as they are now; without one the catalog too. */
+  /** Writes the files by which Lance opens tables by path, as they are now: those below `path`, or the catalog too. */
   async syncLance(
     path: readonly string[] = [],
     options?: CallOptions,

@@ -1,9 +1,9 @@
 /**
  * `importFile` creates a table from the rows of files, adds them to a table, merges them into one
- * or replaces its rows. All rows become one version, or none. If a row does not fit types that
- * were guessed, it reads all rows to find the types and starts again, if all files can be read
- * again. Rows that do not fit throw InvalidInput or TableSchemaValidation, with the name of the
- * file.
+ * or replaces its rows. All rows become one version, or none. If a row does not fit types that were
+ * guessed, it reads all rows to find the types and starts again, with `onReject` and `progress`
+ * called anew, if all files can be read again. Rows that do not fit otherwise throw InvalidInput or
+ * TableSchemaValidation, with the name of the file. The files are closed in any case.
  */
 import type { DataType, RecordBatch, Schema } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';
@@ -64,7 +64,10 @@ export interface ImportFileOptions extends CallOptions {
   readonly columns?: readonly string[];
   /** How CSV is written, where that is not found out. */
   readonly csv?: Omit<CsvOptions, 'onReject'>;
-  /** Gets rows of CSV that cannot be taken; without it the first of them is an error. */
+  /**
+   * Gets rows of CSV that cannot be taken; without it the first of them is an error. Where the files are
+   * read again with other types, it gets the rows again.
+   */
   readonly onReject?: (row: RejectedRow) => void;
   /** The version of a Lance dataset. */
   readonly dataset?: {

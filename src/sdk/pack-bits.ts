@@ -4,7 +4,6 @@
  * last byte is filled up with zeros.
  */
 
-/** Eight numbers of 0 and others to a byte, the first in its lowest bit; the last byte is filled up with 0. */
 export function packBits(data: readonly number[]): number[] {
   const packed = new Array<number>(Math.ceil(data.length / 8)).fill(0);
   for (const [at, bit] of data.entries()) {

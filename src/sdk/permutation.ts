@@ -1,9 +1,10 @@
 /**
- * `permutationBuilder` returns a `PermutationBuilder`, which creates a table for training. It lists
- * the row ids of another table, in row order or shuffled, each with the number of its split. The
- * columns `row_id` and `split_id` are those of LanceDB's SDK. The new table is in memory unless
- * `persist` names a place for it. All row ids are read into memory at once. The same seed gives the
- * same order for the same rows, but not the order that LanceDB gives.
+ * `permutationBuilder` returns a `PermutationBuilder`, which creates a table for training: the row
+ * ids of another table (`row_id`), in row order or shuffled, each with the number of its split
+ * (`split_id`). The new table is in memory unless `persist` names a place for it. All row ids are
+ * read into memory at once. A seed gives the same order for the same rows, though not LanceDB's;
+ * without a seed a default one is used. Splits that the rows cannot fill throw InvalidInput; a
+ * table that changes during each of five readings throws ConcurrentModification.
  */
 import {
   dataOf,

@@ -3,8 +3,8 @@
  * names and where the rows begin. Without the option `header`, it compares the record with the
  * names of the schema and the types of the columns below it. A repeated name gets a number; an
  * empty name becomes one with its position, such as `column0`. It throws InvalidInput if the first
- * record cannot be read, or if no header names the columns and the schema has another number of
- * them.
+ * record cannot be read or has more than 100,000 fields, or if no header names the columns and the
+ * schema has another number of them.
  */
 import { type Schema, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Reads numbers that are written with a decimal comma, as in `1.234,5`. `pointed` rewrites such a
  * field with a decimal point and without the points between thousands, so that the parsers of
- * csv-numbers.ts read it. It returns undefined if a point stands elsewhere, as in `1.5`.
- * `isOfNumbers` tells for which types fields are rewritten.
+ * csv-numbers.ts read it. It returns undefined if a point stands elsewhere, as in `1.5`, and for
+ * more than 400 bytes. `isOfNumbers` tells for which types fields are rewritten.
  */
 import { type DataType, type Dictionary, Type } from '../../arrow/index.ts';
 

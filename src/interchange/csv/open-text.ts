@@ -3,7 +3,8 @@
  * detects dialect and types. It detects the encoding. It skips a byte order mark and the lines of
  * `skipLines`; without this option it skips a first line such as `sep=;`, and tells the delimiter
  * that the line names. The caller may ask for a longer beginning, and reads the rest with `after`,
- * which closes the file at its end.
+ * which closes the file at its end. Fewer lines than `skipLines` in the first megabyte, and bytes
+ * that are not of the encoding, throw InvalidInput.
  */
 import { type ByteSource, fileProblem, firstPieces, goingOn } from '../files/index.ts';
 import type { CheckedCsvOptions } from './csv-options.ts';

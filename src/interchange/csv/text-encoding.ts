@@ -1,9 +1,10 @@
 /**
  * `encodingOf` detects the encoding of a text file, and `asUtf8` converts its bytes to UTF-8. The
  * caller's choice comes first, then a byte order mark, then the bytes themselves: zeros show
- * UTF-16, and bytes that are not UTF-8 show Windows-1252, called latin1. UTF-8 passes unchanged and
- * unchecked, because csv-reader.ts validates it. `checkEncoding` resolves the names that options
- * take, and throws InvalidInput for unknown ones.
+ * UTF-16, and bytes that are not UTF-8 show Windows-1252, called latin1. Bytes that are not text of
+ * the encoding throw InvalidInput; UTF-8 alone passes unchanged and unchecked, because
+ * csv-reader.ts validates it. `checkEncoding` resolves the names that options take, and throws
+ * InvalidInput for unknown ones.
  */
 import { isUtf8 } from 'node:buffer';
 import { DirspaceError } from '../../errors.ts';

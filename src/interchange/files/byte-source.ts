@@ -1,9 +1,10 @@
 /**
  * Defines `ByteSource`, the bytes of one file, which may be on disk, in memory, in a stream or at a
  * URL. Readers take them from the beginning (`pieces`), or by ranges if the source allows it.
- * `memorySource` wraps bytes and `streamSource` wraps a stream of the program; file-source.ts opens
- * files and pipes, and url-source.ts URLs. `withHead` reads the first bytes, and returns a source
- * that yields them again.
+ * `memorySource` wraps bytes and `streamSource` wraps a stream of the program, which throws
+ * InvalidInput when it is read twice; file-source.ts opens files and pipes, and url-source.ts URLs.
+ * `withHead` reads the first bytes, and returns a source that yields them again; `firstPieces` and
+ * `goingOn` are its parts.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { FileBytes } from '../../ipc/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Reads rows from streamed JSON text. `jsonLines` reads one object per line, and `jsonArray` reads
  * one array of objects, or objects one after another. Integers keep every digit. Invalid JSON or
- * UTF-8, repeated keys, and values that no column can hold throw InvalidInput, which tells the file
- * and the line.
+ * UTF-8, repeated keys, values that no column can hold, and a row of more than 2^27 characters
+ * throw InvalidInput, which tells the file and the line.
  */
 import { isUtf8 } from 'node:buffer';
 import type { DirspaceError } from '../../errors.ts';

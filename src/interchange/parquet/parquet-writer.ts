@@ -1,8 +1,9 @@
 /**
  * `encodeParquet` writes rows as a Parquet file, in pieces that are made as they are pulled. Memory
  * holds the pages of one row group. An Arrow schema in the file names the types that Parquet does
- * not have. Invalid options, and a value that Parquet cannot hold, throw InvalidInput. A type that
- * Parquet cannot hold, and Zstandard without WebAssembly, throw Unsupported.
+ * not have. Invalid options, a value that Parquet cannot hold, and a null where its field allows
+ * none, throw InvalidInput. A type that Parquet cannot hold, and Zstandard without WebAssembly,
+ * throw Unsupported.
  */
 import {
   childFields,

@@ -1,9 +1,9 @@
 /**
  * Builds dictionary columns (`buildDictionary`) and union columns (`buildUnion`) from JavaScript
- * values. A dictionary grows over the record batches of a stream, which share it. A union stores a
- * value in the first member that suits its kind and accepts it, or else in the first that accepts
- * it; a null goes to the first member that may be null. A value that no member accepts throws
- * TableSchemaValidation.
+ * values. A dictionary grows over the record batches of a stream, which share it; more distinct
+ * values than its codes can number throw TableSchemaValidation. A union stores a value in the first
+ * member that suits its kind and accepts it, or else in the first that accepts it; a null goes to
+ * the first member that may be null. A value that no member accepts throws TableSchemaValidation.
  */
 import {
   type Data,

@@ -1,9 +1,9 @@
 /**
  * `buildBatch` builds a record batch from JavaScript objects, column by column, with the builders
  * of this folder. A row that is no object, an unknown column or a value that does not fit its type
- * throws TableSchemaValidation, with its row. A type without a builder throws Unsupported.
- * `buildContext` makes the state that the record batches of one stream share; its `build` builds a
- * single column.
+ * throws TableSchemaValidation, with its row; a type without a builder throws Unsupported, and a
+ * column of more than 2 GiB PayloadTooLarge. `buildContext` makes the state that the record batches
+ * of one stream share; its `build` builds a single column.
  */
 import {
   Data,

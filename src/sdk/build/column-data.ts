@@ -1,9 +1,10 @@
 /**
- * Defines what the builders of Arrow columns in this folder share. `BuildContext` is the state
- * that all columns and record batches of one stream share. A `Place` tells at which row and path
- * of the caller's data a value stands, and whether it may be null. `misfit` returns the error for
- * a value that does not fit its column (TableSchemaValidation). `findNulls` returns the bitmap of
- * nulls, and throws that error for a null where none is allowed.
+ * Defines what the builders of Arrow columns in this folder share. `BuildContext` is the state that
+ * all columns and record batches of one stream share. A `Place` tells at which row and path of the
+ * caller's data a value stands, and whether it may be null; `columnPlace` makes that of a top-level
+ * column. `misfit` returns the error for a value that does not fit its column
+ * (TableSchemaValidation). `findNulls` returns the bitmap of nulls, and throws that error for a
+ * null where none is allowed. `arrowData` wraps buffers as Arrow data.
  */
 import {
   Data,

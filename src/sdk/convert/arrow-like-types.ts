@@ -1,8 +1,9 @@
 /**
  * Copies schemas, fields and types that another copy of apache-arrow made (releases 15 to 21) as
- * objects of this package's copy, so that programs may use a release of their own. Such objects
- * are recognised by their structure. Objects that belong to this copy throughout are returned as
- * they are. Unknown types, and metadata that is not text, throw Unsupported.
+ * objects of this package's copy (`rebuildSchema`, `rebuildType`), so that programs may use a
+ * release of their own. `isSchemaLike` and `isTypeLike` recognise such objects by their structure.
+ * Objects that belong to this copy throughout are returned as they are. Unknown types, and metadata
+ * that is not text, throw Unsupported.
  */
 import {
   Binary,

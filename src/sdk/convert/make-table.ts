@@ -1,6 +1,7 @@
 /**
- * `makeArrowTable` builds an Arrow table from an array of rows, as LanceDB's SDK does. The schema
- * is given, or inferred from all rows. If there are rows, columns of a given schema that no row has
+ * `makeArrowTable` builds an Arrow table from an array of rows, as LanceDB's SDK does;
+ * `MakeArrowTableOptions` and `VectorColumnOptions` are the classes of its options. The schema is
+ * given, or inferred from all rows. If there are rows, columns of a given schema that no row has
  * are left out. Rows that do not fit throw TableSchemaValidation; no rows without a schema throw
  * InvalidInput, and options for embeddings Unsupported. It runs without a break, so a large array
  * blocks the event loop; `createTable` and `add` take rows in steps.

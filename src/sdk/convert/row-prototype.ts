@@ -1,7 +1,7 @@
 /**
  * `ROW` is the prototype of row objects and of the structs in them. Its only method, `toJSON`,
- * returns a plain object with arrays in place of typed arrays and objects in place of Maps. The own
- * members of a row are its columns.
+ * returns a plain object with arrays in place of typed arrays and objects in place of Maps; bigints
+ * stay, so JSON.stringify throws for a row that has one. The own members of a row are its columns.
  */
 
 export const ROW: object = Object.create(Object.prototype, {

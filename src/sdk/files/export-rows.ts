@@ -1,8 +1,9 @@
 /**
  * `exportRows` writes rows as a file to a path or a stream, and reports progress. The format is an
  * option, or told by the ending of the path. `exportedBytes` yields the same bytes instead. Rows
- * are read only as fast as the file is written. An unknown option, and a format that is unknown or
- * missing, throw InvalidInput before any row is read.
+ * are read only as fast as the file is written, and a failure or an abort leaves the path as it
+ * was. An unknown option, a format that is unknown or missing, and an output of another kind throw
+ * InvalidInput before any row is read.
  */
 import type { Writable } from 'node:stream';
 import type { RecordBatch, RecordBatchStream } from '../../arrow/index.ts';

@@ -1,8 +1,9 @@
 /**
  * Selects the columns of files that a caller asks for, in the order asked for: `onlyFields` in a
- * schema, `onlyColumns` in record batches, and `OnlyMembers` in rows of JSON. A name that no
- * column has throws InvalidInput. A row of JSON may lack a name, so `OnlyMembers` throws only in
- * `check`, which is called after the last row, for a name that no row had.
+ * schema, `onlyColumns` in record batches, and `OnlyMembers` in rows of JSON. A name that no column
+ * has throws InvalidInput. A row of JSON may lack a name, so `OnlyMembers` throws only in `check`,
+ * which is called after the last row, for a name that no row had. `checkColumns` throws
+ * InvalidInput for an option that is not a list of different names.
  */
 import { columnsAt, type RecordBatch, type RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

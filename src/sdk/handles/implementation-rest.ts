@@ -2,7 +2,8 @@
  * `open` opens a catalog on a REST server, the implementation `rest`. It converts properties and
  * connect options to the options of `RestNamespace`. Headers come from properties named
  * `headers.X`, from `clientConfig` and from `headerProvider`. Unknown properties, a session, and
- * options of `db://` addresses throw InvalidInput.
+ * options of `db://` addresses throw InvalidInput, and members of `clientConfig` without a
+ * counterpart Unsupported. Other options of directories, such as `cacheBytes`, have no effect.
  */
 import { platformFetch, RestNamespace } from '../../client/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,10 @@
 /**
  * Refuses unknown names of options with InvalidInput: `checkChangeOptions` in calls that change
- * something, `checkOptionNames` in calls that read. Otherwise a misspelt `dryRun` would lose rows,
- * and a misspelt `version` would read other rows. Lists such as `OPEN_OPTIONS` have the known
- * names of a call. `refuseLanceFiles` and `refuseReadOptions` throw Unsupported for LanceDB's
- * options about files and caches that differ from what this engine does anyway.
+ * something, `checkOptionNames` in calls that read, `onlyOptions` in objects within them. Otherwise
+ * a misspelt `dryRun` would lose rows, and a misspelt `version` would read other rows. Lists such
+ * as `OPEN_OPTIONS` have the known names of a call. `checkWhere` refuses a condition that is no
+ * text. `refuseLanceFiles` and `refuseReadOptions` throw Unsupported for LanceDB's options about
+ * files and caches that ask for something else than this engine does anyway.
  */
 import { DirspaceError } from '../../errors.ts';
 import { nearest, suggestion } from '../../known-names.ts';
@@ -16,7 +17,7 @@ const PLACES: readonly string[] = ['namespacePath', 'namespace_path', 'namespace
 
 /**
  * For calls that read. `known` are the options that it has; those of every call need not be among them.
- * @throws InvalidInput for every other name that has a value
+ * @throws InvalidInput for every other name that has a value, and for one without that is nearly a known one
  */
 export function checkOptionNames(options: object | undefined, known: readonly string[]): void {
   refuse(options, known);
@@ -24,7 +25,7 @@ export function checkOptionNames(options: object | undefined, known: readonly st
 
 /**
  * For calls that change something. `known` are the options that it has beside those of every call.
- * @throws InvalidInput for every other name that has a value
+ * @throws InvalidInput as `checkOptionNames`
  */
 export function checkChangeOptions(
   options: object | undefined,

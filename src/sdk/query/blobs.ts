@@ -1,8 +1,9 @@
 /**
  * Reads the bytes of blobs by row ids. `fetchBlobs` returns all bytes, and `fetchBlobFiles` returns
- * handles that read a blob, or a range of it, on demand. Both keep the order of the ids, repeats
- * included. An id without a row throws InvalidInput. If the catalog cannot fetch blobs, their rows
- * are read by a `TakeQuery` instead. `blobColumns` lists the columns that hold blobs.
+ * handles (`BlobFile`) that read a blob, or a range of it, on demand. Both keep the order of the
+ * ids, repeats included. An id without a row throws InvalidInput, and a blob that is an address
+ * Unsupported. If the catalog cannot fetch blobs, their rows are read by a `TakeQuery` instead.
+ * `blobColumns` lists the columns that hold blobs.
  */
 import {
   blobElsewhere,

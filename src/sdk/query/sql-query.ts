@@ -1,7 +1,8 @@
 /**
  * `SqlQuery` runs a SELECT over the tables of a catalog; `Connection.sql` creates it. Parameters
  * are written into the statement as literals when it runs, and are never read as SQL. A statement
- * that is not a text throws InvalidInput.
+ * that is not a text throws InvalidInput at once; SQL that cannot be parsed, and placeholders that
+ * do not match the parameters, throw it when the query runs.
  */
 import { DirspaceError } from '../../errors.ts';
 import { onDemand } from '../../on-demand.ts';

@@ -1,9 +1,9 @@
 /**
  * `Branches` lists, creates, opens, compares and deletes the branches of one table; its list leaves
  * out the main branch. `cherryPick` brings the changes of a branch to main. Changes that cannot be
- * brought there resolve with the status `failed` and the reasons. Deleting a branch that a tag
- * names throws InvalidTableState. `diff` and `cherryPick` throw Unsupported if the catalog lacks
- * the operation.
+ * brought there resolve with the status `failed` and the reasons. A missing branch throws
+ * TableBranchNotFound, and deleting one that a tag names InvalidTableState. `diff` and `cherryPick`
+ * throw Unsupported if the catalog lacks the operation.
  */
 import {
   type BranchDiff,

@@ -1,9 +1,9 @@
 /**
  * `primaryKeyChange` checks that a column can be a table's primary key, and returns the change of
  * field metadata that declares it, under Lance's name. The key is one top-level column that is not
- * nullable, of a signed integer type of 32 or 64 bits, or of any type of text or binary. Any other
- * column, several columns, or a table that has a key already throw InvalidInput, and an unknown
- * column throws TableColumnNotFound. The key is not enforced: values are not checked.
+ * nullable: a signed integer of 32 or 64 bits, a text or a binary, but no view. Any other column,
+ * several columns, or a table that has a key already throw InvalidInput, and an unknown column
+ * throws TableColumnNotFound. The key is not enforced: values are not checked.
  */
 import { type DataType, describeType, type Schema, Type } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -3,7 +3,8 @@
  * without this package. The option `noDeletions` throws InvalidTableState if the files hold deleted
  * rows, which such a program would bring back. `plain` does so too, and also if a fragment's
  * columns are not those of the version. Paths are absolute if this program opens the catalog's
- * files itself; if not, they are relative to the table's folder.
+ * files itself; if not, they are relative to the table's folder. A catalog without the operation
+ * throws Unsupported.
  */
 import { join } from 'node:path';
 import { DirspaceError } from '../../errors.ts';

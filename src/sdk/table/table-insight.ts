@@ -1,9 +1,9 @@
 /**
  * `TableInsight` describes a table: `stats` returns the sizes of its newest version, `profile`
- * tells what the values of its columns are like, and `diff` tells how two versions differ. The
- * catalog computes the answers; this file renames their members to camel case. `profile` and `diff`
- * throw Unsupported if the catalog lacks the operation, and `stats` if the handle is pinned to a
- * version.
+ * tells what the values of its columns are like, `diff` tells how two versions differ, and
+ * `storageOptions` what the catalog vends for access to its files. The catalog computes the
+ * answers; this file renames their members to camel case. `profile` and `diff` throw Unsupported if
+ * the catalog lacks the operation, and `stats` if the handle is pinned to a version.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,9 +1,10 @@
 /**
- * Lists the versions of a table's branch, and finds the version that a number, tag or time selects
- * (`resolveSelection`). A time selects the version that was newest then, by the clocks of the
- * writers. Versions whose times contradict the others are passed over, but the list has them.
- * `restoreVersion` makes an old version of the handle's branch the newest. A selection of no
- * version, or by several members at once, throws InvalidInput.
+ * `listVersions` lists the versions of a table's branch. `resolveSelection` finds the version that
+ * a number, tag or time selects. A time selects the version that was newest then, by the clocks of
+ * the writers; versions whose times contradict the others are passed over, but the list has them. A
+ * time before the first version throws TableVersionNotFound; a selection of no version, or by
+ * several members at once, InvalidInput. `restoreVersion` makes an old version of the handle's
+ * branch the newest.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, TableVersion } from '../../protocol/index.ts';
