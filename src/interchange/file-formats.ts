@@ -1,15 +1,16 @@
 /**
  * `FORMATS` is the table of file formats: the names, file endings, reader and writer of each. A new
- * format needs a row here. `formatNamed` and `formatOfName` look a format up, and `stemOfName` cuts
- * the endings off a name. `findFormat` looks at the first bytes of a file: it decompresses gzip and
- * Zstandard, finds the format if the caller names none (CSV if they tell nothing), and throws
- * InvalidInput for binary files under the name of a text format. The readers and writers are in
- * csv/, json/, parquet/ and ipc/ (Arrow). lance-file.ts opens Lance files, which are not in the
- * table.
+ * format needs a row here. `formatNamed` throws InvalidInput for an unknown name; `formatOfName`
+ * knows formats by the endings of files, which `stemOfName` cuts off. `findFormat` looks at the
+ * first bytes of a file: it decompresses gzip and Zstandard, finds the format if the caller names
+ * none (CSV if they tell nothing), and throws InvalidInput for binary files under the name of a
+ * text format. The readers and writers are in csv/, json/, parquet/ and ipc/ (Arrow). lance-file.ts
+ * opens Lance files, which are not in the table.
  */
 import type { DataType, RecordBatchStream, Schema } from '../arrow/index.ts';
-import type { DirspaceError } from '../errors.ts';
+import { DirspaceError } from '../errors.ts';
 import { encodeIpcFile, encodeIpcStream, openArrowBody, openArrowFile } from '../ipc/index.ts';
+import { suggestion } from '../known-names.ts';
 import {
   type BuildColumn,
   type CsvOptions,
@@ -177,9 +178,20 @@ export function stemOfName(name: string): string | undefined {
   return ending === undefined ? undefined : plain.slice(0, -ending.length);
 }
 
-/** Undefined where there is no such format. */
-export const formatNamed = (name: string): FileFormat | undefined =>
-  FORMATS.find((format) => format.name === name);
+/** Characters of a name in a message: an address may hold a long one. */
+const MOST_SHOWN = 80;
+
+/** @throws InvalidInput where there is no format of that name */
+export function formatNamed(name: string): FileFormat {
+  const names = FORMATS.map((format) => format.name);
+  const found = FORMATS[names.indexOf(name)];
+  if (found !== undefined) return found;
+  const asked = String(name);
+  throw new DirspaceError(
+    'InvalidInput',
+    `There is no format ${JSON.stringify(asked.slice(0, MOST_SHOWN))}; there is ${names.join(', ')}.${suggestion(asked, names)}`,
+  );
+}
 
 /** First bytes of files that say what they are. */
 const MAGIC: readonly (readonly [format: FileFormat, magic: readonly number[]])[] = [

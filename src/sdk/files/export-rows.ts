@@ -16,7 +16,6 @@ import type {
   ParquetWriteOptions,
   WritableStreamLike,
 } from '../../interchange/index.ts';
-import { nearest } from '../../known-names.ts';
 import { fileOf } from '../../local-path.ts';
 import type { CallOptions } from '../../protocol/index.ts';
 import { showValue } from '../build/index.ts';
@@ -153,19 +152,14 @@ async function planOf(options: ToFileOptions, path: string | undefined): Promise
     '../../interchange/index.ts'
   );
   const { format: asked, progress, compression: given } = options;
-  const names = FORMATS.map(({ name }) => name).join(', ');
   const format =
     asked !== undefined ? formatNamed(asked) : path === undefined ? undefined : formatOfName(path);
   if (format === undefined) {
-    const known = FORMATS.map(({ name }) => name);
-    const meant = asked === undefined ? undefined : nearest(asked, known);
-    const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+    const names = FORMATS.map(({ name }) => name).join(', ');
     throw invalid(
-      asked !== undefined
-        ? `There is no format ${JSON.stringify(asked)}; there is ${names}.${hint}`
-        : path === undefined
-          ? `A stream has no name that tells the format; give one of ${names}.`
-          : `The ending of ${JSON.stringify(path)} tells no format; give the format, one of ${names}.`,
+      path === undefined
+        ? `A stream has no name that tells the format; give one of ${names}.`
+        : `The ending of ${JSON.stringify(path)} tells no format; give the format, one of ${names}.`,
     );
   }
   if (progress !== undefined && typeof progress !== 'function') {

@@ -234,18 +234,12 @@ function refuseTwoKinds(files: readonly OpenFile[]): void {
 }
 
 async function openOne(file: GivenFile, options: OpenFilesOptions): Promise<OpenFile> {
-  const { FORMATS, findFormat, formatNamed, formatOfName, isDataset, isLanceFile, openLance } =
-    await import('../../interchange/index.ts');
+  const { findFormat, formatNamed, formatOfName, isDataset, isLanceFile, openLance } = await import(
+    '../../interchange/index.ts'
+  );
   const { signal, version = {}, format: asked } = options;
   const { name, path, called } = file;
   const known = asked === undefined ? undefined : formatNamed(asked);
-  if (asked !== undefined && known === undefined) {
-    const names = FORMATS.map((format) => format.name).join(', ');
-    throw new DirspaceError(
-      'InvalidInput',
-      `There is no format ${JSON.stringify(asked)}; there is ${names}.`,
-    );
-  }
   const isFolder = path !== undefined && isDataset(path);
   if (isFolder || (path !== undefined && asked === undefined && isLanceFile(path))) {
     refuseCsv(options, name, 'Lance');

@@ -59,6 +59,7 @@ export {
   PhraseQuery,
   PrefixQuery,
   relativeTokens,
+  TOKENIZE_MEMBERS,
   type TokenizeOptions,
   tokenize,
 } from './text-queries.ts';

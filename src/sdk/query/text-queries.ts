@@ -309,7 +309,8 @@ export interface TokenizeOptions {
   readonly prefixOnly?: boolean;
 }
 
-const TOKENIZE_MEMBERS: Readonly<Record<keyof TokenizeOptions, keyof TextMembers>> = {
+/** The members of the protocol's requests that have these options. */
+export const TOKENIZE_MEMBERS: Readonly<Record<keyof TokenizeOptions, keyof TextMembers>> = {
   baseTokenizer: 'base_tokenizer',
   language: 'language',
   maxTokenLength: 'max_token_length',

@@ -11,7 +11,7 @@ import { suggestion } from '../../known-names.ts';
 import type { CreateTableIndexRequest } from '../../protocol/index.ts';
 import { withoutBackticks } from '../../sql-quotes.ts';
 import { defined } from '../handles/index.ts';
-import type { TokenizeOptions } from '../query/index.ts';
+import { TOKENIZE_MEMBERS, type TokenizeOptions } from '../query/index.ts';
 
 /** What a request to create an index says of it, but for its name and place. */
 export type IndexParameters = Omit<
@@ -82,18 +82,8 @@ const MEMBERS: Readonly<Record<string, keyof IndexParameters>> = {
   m: 'm',
   efConstruction: 'ef_construction',
   withPosition: 'with_position',
-  baseTokenizer: 'base_tokenizer',
-  language: 'language',
-  maxTokenLength: 'max_token_length',
-  lowercase: 'lower_case',
-  stem: 'stem',
-  removeStopWords: 'remove_stop_words',
-  asciiFolding: 'ascii_folding',
-  customStopWords: 'custom_stop_words',
-  ngramMinLength: 'min_ngram_length',
-  ngramMaxLength: 'max_ngram_length',
-  prefixOnly: 'prefix_only',
   blockSize: 'block_size',
+  ...TOKENIZE_MEMBERS,
 };
 
 /** The options of each kind that has any. */
@@ -105,11 +95,7 @@ const OPTIONS: Readonly<Record<string, readonly string[]>> = {
   IVF_PQ: [...VECTOR_OPTIONS, 'numBits', 'numSubVectors'],
   IVF_HNSW_SQ: [...VECTOR_OPTIONS, 'm', 'efConstruction'],
   IVF_HNSW_PQ: [...VECTOR_OPTIONS, 'm', 'efConstruction', 'numSubVectors'],
-  FTS: [
-    ...['withPosition', 'blockSize', 'baseTokenizer', 'language', 'maxTokenLength', 'lowercase'],
-    ...['stem', 'removeStopWords', 'asciiFolding', 'customStopWords'],
-    ...['ngramMinLength', 'ngramMaxLength', 'prefixOnly'],
-  ],
+  FTS: ['withPosition', 'blockSize', ...Object.keys(TOKENIZE_MEMBERS)],
 };
 
 /** A kind of index with its options. @throws Unsupported for an option that the kind does not have */

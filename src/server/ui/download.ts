@@ -5,7 +5,7 @@
  * browser takes them. An unknown format throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
-import { type FileFormat, FORMATS, formatNamed } from '../../interchange/index.ts';
+import { formatNamed } from '../../interchange/index.ts';
 import { type HttpAnswer, type HttpRequest, rowsAnswer } from '../http/index.ts';
 import type { PageFacts } from './facts.ts';
 import { type Body, bodyOf, enterPage, type Linked } from './page-caller.ts';
@@ -29,7 +29,7 @@ const MOST_NAME = 80;
 export async function download(facts: PageFacts, http: HttpRequest): Promise<HttpAnswer> {
   const { state, query, parameters } = http;
   const { caller, body } = await enterPage(facts, http, false, () => linkOf(query));
-  const format = formatOf(parameters.format);
+  const format = formatNamed(parameters.format ?? '');
   const held = facts.memory().hold('The row group of a Parquet file');
   state.onEnd(() => held.end());
   if (format.name === 'parquet') held.set(PARQUET_BYTES);
@@ -58,16 +58,6 @@ function askedOf(text: unknown): Body {
       'The parameter "ask" is no JSON object; a link of the page says there which rows it is for.',
     );
   }
-}
-
-function formatOf(name = ''): FileFormat {
-  const format = formatNamed(name);
-  if (format !== undefined) return format;
-  const known = FORMATS.map((one) => one.name).join(', ');
-  throw new DirspaceError(
-    'InvalidInput',
-    `There is no format ${JSON.stringify(name.slice(0, MOST_NAME))}; there is ${known}.`,
-  );
 }
 
 /** `user-v3` of a table, `rows` of a statement; letters that headers and file systems take. */
