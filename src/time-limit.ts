@@ -4,13 +4,17 @@
  * collection, and a lost timer would never fire. So this file keeps the timer for as long as the
  * joined signal lives.
  */
+import { LONGEST_TIMER } from './env.ts';
 
 /** Clocks by the signals that are joined of them. */
 const clocks = new WeakMap<AbortSignal, AbortSignal>();
 
-/** Aborts with a TimeoutError after `timeoutMs`, or with the reason of `given`. */
+/**
+ * Aborts with a TimeoutError after `timeoutMs`, or with the reason of `given`. More than the 24 days
+ * that a timer takes count as these.
+ */
 export function endingAfter(timeoutMs: number, given: AbortSignal | undefined): AbortSignal {
-  const clock = AbortSignal.timeout(timeoutMs);
+  const clock = AbortSignal.timeout(Math.min(timeoutMs, LONGEST_TIMER));
   if (given === undefined) return clock;
   const signal = AbortSignal.any([clock, given]);
   clocks.set(signal, clock);
