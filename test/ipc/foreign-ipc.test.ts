@@ -358,6 +358,20 @@ describe('chunks', () => {
     await expect(read(broken())).rejects.toThrow(/connection is gone/);
   });
 
+  it('that fail as they are given up tell what was wrong with them', async () => {
+    async function* failing(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+      try {
+        yield bytes;
+      } finally {
+        await Promise.reject(new TypeError('the end failed'));
+      }
+    }
+    await expect(read(failing(new Uint8Array(64).fill(0x7f)))).rejects.toThrow(/does not begin/);
+    const bytes = fixture('types-plain.arrows').slice();
+    bytes.fill(0x7f, 8 + new DataView(bytes.buffer).getInt32(4, true));
+    await expect(read(failing(bytes))).rejects.toThrow(/message 1/);
+  });
+
   it('bytes in memory can be read again', async () => {
     for (const name of ['types-lz4.arrows', 'types-plain.arrow', 'dictionary-deltas.arrows']) {
       const stream = await openArrowBody(fixture(name));

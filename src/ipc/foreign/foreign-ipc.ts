@@ -108,10 +108,13 @@ export async function openArrowBody(
       once(() => batchesOf(source, schema, limits)),
     );
   } catch (error) {
-    await source.close();
+    await closeQuietly(source);
     throw error;
   }
 }
+
+/** After an error, which tells more than whatever the source says of its end. */
+const closeQuietly = (source: ByteReader): Promise<void> => source.close().catch(() => {});
 
 /**
  * Opens a file, or a stream that lies in one, by reading ranges of it: memory holds a message at a
@@ -222,6 +225,9 @@ async function* batchesOf(
         await runSteps(batches.dictionary(message, body), limits.pause);
       } else throw invalid(`message ${index}`, 'a second schema within a stream');
     }
+  } catch (error) {
+    await closeQuietly(source);
+    throw error;
   } finally {
     batches.end();
     await source.close();
