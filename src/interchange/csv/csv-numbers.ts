@@ -1,8 +1,10 @@
 /**
  * Parses numbers from the bytes of CSV fields. `digitsValue` and `floatValue` parse numbers of up
  * to 15 digits without making a string, and return NaN for everything else. `integerOf` and
- * `floatOf` parse all other forms from a text, and return undefined for a text that is no number.
- * If `strict`, a number that looks like a code, such as 007, counts as text.
+ * `floatOf` parse all other forms from a text of up to 400 characters, and return undefined for a
+ * text that is no number. If `strict`, a number that looks like a code, such as 007, counts as
+ * text. `plainText` and `textOf` decode a field, as Latin-1 without the spaces around it and as
+ * UTF-8.
  */
 
 /** Powers of ten that a double has exactly. */

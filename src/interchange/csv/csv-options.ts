@@ -1,8 +1,8 @@
 /**
  * Defines the options for reading CSV (`CsvOptions`). `checkCsvOptions` throws InvalidInput for
  * wrong ones before a file is opened. It converts characters and the texts that mean null to bytes,
- * because the reader compares bytes. `rejectedLine` writes a row that could not be read as a line
- * of a file of rejected rows. csv-writer.ts has the options for writing.
+ * because the reader compares bytes (`isNullText`). `rejectedLine` writes a row that could not be
+ * read as a line of a file of rejected rows. csv-writer.ts has the options for writing.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

@@ -1,7 +1,7 @@
 /**
  * `decompressed` decompresses a file of gzip or Zstandard piece by piece, in bounded memory.
  * Damaged content throws InvalidInput. `compressionOf` finds the compression of a file from its
- * first bytes, and `compressionOfName` from the ending of its name.
+ * first bytes, and `compressionOfName` from the ending of its name, which `plainName` cuts off.
  */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';

@@ -2,7 +2,9 @@
  * `urlSource` opens the file at an http or https URL as a `ByteSource`, with `fetch`; a `file:` URL
  * names a file on the disk. A user and a password in the URL become a Basic Authorization header,
  * and no message shows them or the query. A Parquet file, by the ending of its name, is read by
- * ranges if the server announces them. An answer without the file throws InvalidInput.
+ * ranges if the server announces them. A URL that cannot be parsed, an answer without the file, and
+ * one that breaks off or changes throw InvalidInput. `isAddress` tells URLs from paths, and
+ * `nameOfAddress` returns the name of the file.
  */
 import { isError } from '../../errors.ts';
 import type { FileBytes } from '../../ipc/index.ts';

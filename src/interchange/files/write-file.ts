@@ -2,8 +2,8 @@
  * `writeFile` writes pieces of bytes as one file. It writes a staging file beside the place,
  * flushes it and renames it, so that a failure or an abort leaves the place as it was. It writes to
  * pipes and devices directly. A path that is a folder, lies in a folder that does not exist, or
- * lies inside a catalog throws InvalidInput. `writeStream` writes the pieces to a stream of the
- * caller.
+ * lies inside a catalog throws InvalidInput, as does a pipe without a reader. `writeStream` writes
+ * the pieces to a stream of the caller, which is ended after them, or destroyed if something fails.
  */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';

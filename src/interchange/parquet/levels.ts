@@ -1,8 +1,9 @@
 /**
  * Decodes and encodes the RLE and bit-packed runs of numbers in which Parquet stores levels and
  * dictionary codes. `HybridReader` decodes only as many numbers as are asked for, because a run of
- * six bytes may stand for billions of them. `PackedReader` decodes the packed levels of old
- * writers, and `encodeHybrid` encodes runs.
+ * six bytes may stand for billions of them; a run that is cut short goes to the caller's `refuse`.
+ * `PackedReader` decodes the packed levels of old writers, and `encodeHybrid` encodes runs.
+ * `bitsOf` returns the bits that numbers up to a given one take.
  */
 import type { Refuse } from './thrift.ts';
 

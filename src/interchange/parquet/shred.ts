@@ -1,7 +1,7 @@
 /**
  * `shred` computes what Parquet stores of one leaf of an Arrow column: which values it has, and the
  * levels that tell where values are null and how they form lists. Dictionary codes are replaced by
- * their values.
+ * their values. A null where a field allows none throws InvalidInput.
  */
 import {
   concatData,

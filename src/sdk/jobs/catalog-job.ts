@@ -2,8 +2,9 @@
  * `CatalogJob` is a job that the catalog carries out, for example on a server. It shows what the
  * catalog answered last. `beginThere` begins an operation as such a job. It returns undefined if
  * the catalog has no jobs, or if this program opens the catalog's files itself; the caller then
- * does the work. `carriedOut` also waits for the job to end. It cancels the job if the wait fails,
- * for example because a signal is aborted.
+ * does the work. `follow` tells the progress of a job until it has ended. `carriedOut` begins an
+ * operation and waits for its end: it throws what the job failed with, and cancels the job if the
+ * wait fails, for example because a signal is aborted.
  */
 import type { Env } from '../../env.ts';
 import { DirspaceError, ERROR_KINDS, type ErrorCode, isDirspaceError } from '../../errors.ts';

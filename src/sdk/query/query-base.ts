@@ -1,8 +1,9 @@
 /**
  * `QueryBase` is the base class of the builders of queries on one table. It collects the request
- * while a program adds to the query, and sends it when runnable-query.ts runs the query.
- * `outputSchema` and `explainPlan` describe the query without reading rows. `analyzePlan` runs it,
- * and returns the plan with what was measured.
+ * while a program adds to the query, and sends it when runnable-query.ts runs the query. Columns
+ * and metrics of a wrong kind throw InvalidInput, and `useLsm(true)` Unsupported. `outputSchema`
+ * and `explainPlan` describe the query without reading rows. `analyzePlan` runs it, and returns the
+ * plan with what was measured.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -3,7 +3,8 @@
  * which a search takes in place of plain text. Each builds its form for the protocol. The
  * constructors throw InvalidInput for a wrong text, operator, option or part; the catalog checks
  * columns and numbers. `tokenize` returns the words of a text, with their positions, as a full-text
- * search would look for them.
+ * search would look for them; `TOKENIZE_MEMBERS` has the names of its options in the protocol.
+ * `columnsNamed` and `textsIn` return the columns and the texts of a query.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { FtsQuery } from '../../protocol/index.ts';
