@@ -85,7 +85,11 @@ describe('reading', () => {
       properties: { owner: 'search' },
     });
     expect((await run('describe', '/')).out).toMatch(/^namespace +\/$/m);
-    expect((await run('describe', 'prod', '--branch', 'x')).code).toBe(2);
+    for (const id of ['prod', '/']) {
+      const refused = await run('describe', id, '--branch', 'x');
+      expect(refused).toMatchObject({ code: EXIT.usage, out: '' });
+      expect(refused.error).toContain(`${id} is a namespace, which has no versions or branches.`);
+    }
   });
 
   test('head', async () => {

@@ -70,14 +70,14 @@ export const describe: Command = {
       if (!isDirspaceError(error, 'TableNotFound')) throw error;
       if (!(await call.connection.namespaceExists(path, { signal }))) throw error;
     }
-    if (Object.keys(members).length > 0) {
-      throw new UsageError(`${call.show(path)} is a namespace, which has no versions or branches.`);
-    }
     return namespaceAnswer(call, path);
   },
 };
 
 async function namespaceAnswer(call: Call, path: string[]): Promise<Answer> {
+  if (Object.keys(versionOf(call.options)).length > 0) {
+    throw new UsageError(`${call.show(path)} is a namespace, which has no versions or branches.`);
+  }
   call.options.refuse(
     ['budget'],
     `${call.show(path)} is a namespace, whose tables are summed up whole.`,
