@@ -238,6 +238,19 @@ describe('CSV', () => {
     expect({ code: failed.code, is: failed.error.includes(part) }).toEqual({ code: 2, is: true });
   });
 
+  test.each([
+    ['--delimiter', ';'],
+    ['--skip', '1'],
+    ['--null', 'NA'],
+    ['--ragged', 'pad'],
+    ['--reject', 'rejected.csv'],
+  ])('%s is not for other files, and is named as it was typed', async (flag, word) => {
+    const { run, file } = fresh();
+    const refused = await run('import', file('a.ndjson', '{"id":1}\n'), 't', flag, word);
+    expect(refused).toMatchObject({ code: EXIT.usage, out: '' });
+    expect(refused.error).toContain(`dirspace: ${flag} is of CSV, and `);
+  });
+
   test('is imported with what is found out, and what the flags say', async () => {
     const { run, file } = fresh();
     expect((await run('import', file('a.csv', 'id,name\n1,x\n2,\n'), 't')).error).toContain(

@@ -332,6 +332,15 @@ async function inOwnErrors<Result>(work: () => Promise<Result>): Promise<Result>
 /** Where an option of CSV is wrong, and not the file. */
 const OF_OPTION = /: --(delimiter|quote|escape|encoding|decimal) is /;
 
+/** The options of CSV that the command line gives other names. */
+const OTHER_FLAGS: Readonly<Record<string, string>> = {
+  onReject: 'reject',
+  nulls: 'null',
+  skipLines: 'skip',
+};
+
+const flagOf = (option: string): string => OTHER_FLAGS[option] ?? option;
+
 /** Messages of the SDK name what a program passes. */
 const inOwnWords = (message: string): string =>
   message
@@ -339,7 +348,7 @@ const inOwnWords = (message: string): string =>
     .replace(/\bpass a schema\b/, 'give --types or --schema')
     .replace(/The option (delimiter|quote|escape|decimal) of CSV is/, '--$1 is')
     .replace(/The encoding is(?= ")/, '--encoding is')
-    .replace('The option onReject is of CSV', '--reject is of CSV')
+    .replace(/The option (\w+) is of CSV/, (_, name: string) => `--${flagOf(name)} is of CSV`)
     .replace('A version and a branch are of', '--at and --branch name a version of')
     .replace('A schema takes columns', '--schema takes columns')
     .replace(
