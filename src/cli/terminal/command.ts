@@ -1,9 +1,10 @@
 /**
  * Defines what a command of the command line is: its description and code (`Command`), its input
  * (`Call`) and its result (`Answer`, `RowsAnswer`). Service commands get the process as
- * `Surroundings`, so that tests need none. The errors defined here, such as `UsageError`, tell why
- * a command did nothing. `Options` reads the values of options, and throws UsageError for a value
- * of a wrong form. `action`, `nameFor` and `argument` read arguments.
+ * `Surroundings`, so that tests need none. The errors defined here tell why a command did nothing:
+ * `UsageError`, `InputError`, `MissingFile`, `Declined` and `OtherProtocol`; each has its exit
+ * code. `Options` reads the values of options, and throws UsageError for a value of a wrong form.
+ * `action`, `nameFor` and `argument` read arguments.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

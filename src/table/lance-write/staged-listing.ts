@@ -1,9 +1,10 @@
 /**
  * Compares the fragments of a staged Lance manifest with those that its transaction lists, without
- * reading a file. Each `require` function throws InvalidInput for one kind of difference. For
- * example, `requireNew` throws it if the added fragments are not the listed ones, and `requireGone`
- * if a fragment that the transaction removes is still there. `firstPath` names a fragment by its
- * first file that holds a field.
+ * reading a file: new, listed again, updated, removed, compacted, with other columns, and their
+ * order. Each `require` function throws InvalidInput for one kind of difference. For example,
+ * `requireNew` throws it if the added fragments are not the listed ones, and `requireGone` if a
+ * fragment that the transaction removes is still there. `firstPath` names a fragment by its first
+ * file that holds a field.
  */
 import type {
   LanceFileEntry,

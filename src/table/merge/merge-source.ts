@@ -1,7 +1,9 @@
 /**
  * Reads the source rows of a merge into memory (`readSource`) and converts them to the table's
  * columns and types (`sourceColumns`). Source rows of more than 1 GiB, or more than 2^31 - 1 of
- * them, throw PayloadTooLarge. A column that does not fit the table throws TableSchemaValidation.
+ * them, throw PayloadTooLarge. They are counted as memory of the request (`held`), which may throw
+ * InvalidInput or ServiceUnavailable before. A column that does not fit the table throws
+ * TableSchemaValidation.
  */
 import {
   batchBytes,

@@ -1,7 +1,8 @@
 /**
  * `FolderInspector` lists the folders of a table for verify and records problems and leftovers in
- * `Findings`, which also counts what was checked. A folder that cannot be read is a problem, not an
- * error. `isTemporaryFile` recognises, by its name, a file that an interrupted write left.
+ * `Findings`, which also counts what was checked (`countBytes`). A folder that cannot be read is a
+ * problem, not an error, and counts as empty. `stray` notes a file that should not be there.
+ * `isTemporaryFile` recognises, by its name, a file that an interrupted write left.
  */
 import { isTemporary, joinPath } from '../../format/index.ts';
 import type { VerifiedKind, VerifyLeftover, VerifyProblem } from '../../protocol/index.ts';

@@ -2,11 +2,11 @@
  * `commit` commits the next version of a branch. It calls the caller's `build` on the newest
  * version and publishes the result under the next number, unless `build` returns undefined. After a
  * conflict it builds again; it throws ConcurrentModification if the other change rules this one out
- * or the commit timeout is over, and InvalidTableState for rows of a materialized view that no
- * refresh made. A writer that loses too often takes an advisory lock, for which others wait a
- * little. CommitStateUnknown means that the version may or may not exist. `nextManifest` and
- * `madeVisible` also serve files that publish versions in other ways; `sameContent` drafts a
- * version of the same rows.
+ * or the commit timeout is over, and InvalidTableState for a change of a materialized view that is
+ * no refresh. A writer that loses too often takes an advisory lock, for which others wait a little.
+ * CommitStateUnknown means that the version may or may not exist. `newTransaction` makes the id of
+ * a commit, `nextManifest` and `madeVisible` also serve files that publish versions in other ways,
+ * and `sameContent` drafts a version of the same rows.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,9 +1,10 @@
 /**
- * Reads and lists the version files of a branch. Most functions also return versions that readers
- * may not see, because their multi-table commit is undecided or was aborted. `visibleSnapshot` does
- * not, and `isVisible` tells them apart. `visibleVersions` leaves out only versions whose deletion
- * is marked, unless a tag names one of them. A file that is damaged, or of another version, branch
- * or table, throws Corrupt. head.ts finds the newest version.
+ * Reads and lists the version files of a branch: `readVersion` and `readManifest` read one,
+ * `listedVersions` and `highestListed` list numbers that have a file. Most functions also return
+ * versions that readers may not see, because their multi-table commit is undecided or was aborted.
+ * `visibleSnapshot` does not, and `isVisible` tells them apart. `visibleVersions` leaves out only
+ * versions whose deletion is marked, unless a tag names one of them. A file that is damaged, or of
+ * another version, branch or table, throws Corrupt. head.ts finds the newest version.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -4,7 +4,7 @@
  * first of them, and removes the marker at the end; the marker of a first version stays if that
  * fails. `unannounced` names files without a marker. `announcedWriters` tells which writers still
  * work and which have ended. A writer whose process cannot be checked, as on another machine,
- * counts as working until its marker is seven days old.
+ * counts as working until its marker is seven days old (`UNKNOWN_WRITER_GRACE`).
  *
  * Cleanup lists files first, then markers, then versions. So a file without a marker was either
  * committed, and a version refers to it, or never will be.
