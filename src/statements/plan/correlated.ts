@@ -17,6 +17,8 @@ import {
   type SubqueryExpression,
 } from '../../sql/index.ts';
 import {
+  COUNT_ROWS,
+  callTree,
   castUnlessSame,
   columnsIn,
   columnTree,
@@ -241,8 +243,8 @@ function onlyValue(
   const count = planner.freshName(`${labelOf(item.value)} rows`);
   const value = planner.freshName(labelOf(item.value));
   const calls = [
-    { name: count, call: { ...CALL, name: 'count', star: true } },
-    { name: value, call: { ...CALL, name: 'any_value', args: [columnTree(name)] } },
+    { name: count, call: COUNT_ROWS },
+    { name: value, call: callTree('any_value', { args: [columnTree(name)] }) },
   ];
   const named = keys.map((key) => ({
     name: planner.freshName(key.name),
@@ -263,10 +265,6 @@ function onlyValue(
 /** What a column of the plan is called that stands for a tree. */
 const labelOf = (tree: Expression): string =>
   tree.kind === 'column' ? tree.path.join('.') : textOf(tree);
-
-const CALL: AggregateExpression = {
-  ...{ kind: 'aggregate', name: '', args: [], star: false, distinct: false, orderBy: [] },
-};
 
 const typeOf = (call: AggregateExpression, input: Plan): Field['type'] =>
   aggregateType(

@@ -20,6 +20,7 @@ import {
   type TableReference,
 } from '../../sql/index.ts';
 import {
+  COUNT_ROWS,
   castOf,
   castUnlessSame,
   columnTree,
@@ -339,7 +340,7 @@ type MatchedBody = Extract<QueryBody, { kind: 'intersect' | 'except' }>;
 const SIDE = '\0side';
 
 const countWhere = (column: Expression, number: number): AggregateExpression => ({
-  ...{ kind: 'aggregate', name: 'count', args: [], star: true, distinct: false, orderBy: [] },
+  ...COUNT_ROWS,
   filter: {
     ...{ kind: 'binary', op: '=', left: column },
     right: { kind: 'number', text: String(number) },

@@ -16,6 +16,8 @@ import {
   typeText,
 } from '../../sql/index.ts';
 import {
+  COUNT_ROWS,
+  callTree,
   castUnlessSame,
   columnsIn,
   columnTree,
@@ -192,7 +194,7 @@ export class Subqueries {
   /** Whether a query has rows. */
   #exists(part: SubqueryExpression, plan: Plan): Expression {
     const name = this.#planner.freshName(textOf(part));
-    this.#pair(counted(windowed(plan, { limit: 1 }), [{ name, call: COUNT }]));
+    this.#pair(counted(windowed(plan, { limit: 1 }), [{ name, call: COUNT_ROWS }]));
     return { kind: 'binary', op: '>', left: columnTree(name), right: ZERO };
   }
 
@@ -241,10 +243,10 @@ export class Subqueries {
     const query = this.#oneColumn(part);
     const column = columnOfValues(query);
     const op = part.op ?? '<>';
-    const of = { ...COUNT, star: false, args: [column] };
+    const of = callTree('count', { args: [column] });
     const bounds = op === '<>' ? ['min', 'max'] : [op.startsWith('>') ? 'min' : 'max'];
     const [rows, values, ...names] = this.#summedUp(part, query, [
-      COUNT,
+      COUNT_ROWS,
       of,
       ...bounds.map((name) => ({ ...of, name, ...(part.at === undefined ? {} : { at: part.at }) })),
     ]) as [string, string];
@@ -367,10 +369,6 @@ const MOST_COMPARED = 8;
 const isNull = (arg: Expression): Expression => ({ kind: 'is', arg, test: 'null', negated: false });
 
 const ZERO: Expression = { kind: 'number', text: '0' };
-
-const COUNT: AggregateExpression = {
-  ...{ kind: 'aggregate', name: 'count', args: [], star: true, distinct: false, orderBy: [] },
-};
 
 const counted = (
   plan: Plan,

@@ -17,6 +17,7 @@ import {
 } from '../../sql/index.ts';
 import {
   asWritten,
+  COUNT_ROWS,
   checkOrder,
   columnTree,
   frameTrees,
@@ -50,7 +51,8 @@ export function plannedWindows(
       const call = checkedCall(part as WindowCall);
       const name = planner.freshName(text);
       names.set(text, name);
-      const key = textOf({ ...WINDOW, over: call.over });
+      // Any call will do to write a window as text.
+      const key = textOf({ ...COUNT_ROWS, over: call.over });
       windows.set(key, [...(windows.get(key) ?? []), { name, call }]);
       return false;
     });
@@ -66,16 +68,6 @@ export function plannedWindows(
     });
   return { plan, rewrite };
 }
-
-/** Stands for any call, to write a window as text. */
-const WINDOW: AggregateExpression = {
-  kind: 'aggregate',
-  name: 'count',
-  args: [],
-  star: true,
-  distinct: false,
-  orderBy: [],
-};
 
 function checkedCall(call: WindowCall): WindowCall {
   const { args, over, filter, at } = call;

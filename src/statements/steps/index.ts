@@ -50,6 +50,8 @@ export {
 } from './steps.ts';
 export {
   asWritten,
+  COUNT_ROWS,
+  callTree,
   columnsIn,
   columnTree,
   conjuncts,

@@ -16,7 +16,6 @@ import {
   Schema,
 } from '../../arrow/index.ts';
 import {
-  type AggregateExpression,
   compileConditionTree,
   compileTree,
   type Expression,
@@ -36,7 +35,7 @@ import type {
   UnionStep,
   WindowStep,
 } from './plan-tree.ts';
-import { columnTree, textOf } from './trees.ts';
+import { callTree, columnTree, textOf } from './trees.ts';
 
 /** A column with its name and value. */
 export interface NamedValue {
@@ -194,12 +193,9 @@ export function firstRows(
   number: string,
 ): FilterStep {
   const schema = new Schema([...input.schema.fields, new Field(number, new Int64(), true)]);
-  const call: AggregateExpression = {
-    ...{ kind: 'aggregate', name: 'row_number', args: [], star: false, distinct: false },
-    orderBy: [],
-  };
+  const calls = [callTree('row_number')];
   const window: WindowStep = {
-    ...{ kind: 'window', input, partitionBy, orderBy, frame: 'rows', calls: [call], schema },
+    ...{ kind: 'window', input, partitionBy, orderBy, frame: 'rows', calls, schema },
   };
   return filtered(window, {
     ...{ kind: 'binary', op: '=', left: columnTree(number) },

@@ -1,11 +1,12 @@
 /**
- * Searches and rewrites trees of expressions for the planner. `rewritten`, `visit` and `columnsIn`
- * do not look into the query of a subquery, and the first two pass over literals. `conjuncts` and
- * `joined` take AND apart and build it, `isComparison` recognises a comparison of one column with
- * constants, and `asWritten` gives columns the names of the statement. `textOf` returns equal texts
- * for equal trees, by which the planner finds repeated expressions.
+ * Searches, rewrites and builds trees of expressions for the planner. `rewritten`, `visit` and
+ * `columnsIn` do not look into the query of a subquery, and the first two pass over literals.
+ * `conjuncts` and `joined` take AND apart and build it, `columnTree` and `callTree` build columns
+ * and calls, `isComparison` recognises a comparison of one column with constants, and `asWritten`
+ * gives columns the names of the statement. `textOf` returns equal texts for equal trees, by which
+ * the planner finds repeated expressions.
  */
-import { type Expression, formatExpression } from '../../sql/index.ts';
+import { type AggregateExpression, type Expression, formatExpression } from '../../sql/index.ts';
 
 /**
  * The tree with each of its parts replaced by what `change` makes of it, or the tree itself where
@@ -127,6 +128,18 @@ export function isComparison(term: Expression): boolean {
       return false;
   }
 }
+
+/** A call of an aggregate or a window function, without arguments where none are given. */
+export const callTree = (
+  name: string,
+  more: Partial<AggregateExpression> = {},
+): AggregateExpression => ({
+  ...{ kind: 'aggregate', name, args: [], star: false, distinct: false, orderBy: [] },
+  ...more,
+});
+
+/** The call of count(*). */
+export const COUNT_ROWS: AggregateExpression = callTree('count', { star: true });
 
 const texts = new WeakMap<Expression, string>();
 
