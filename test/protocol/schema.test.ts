@@ -232,6 +232,7 @@ describe('what is refused', () => {
     [field({ type: 'decimal128' }), 'TableSchemaValidation', /precision and scale/],
     [field({ type: 'decimal128:39:0' }), 'TableSchemaValidation', /from 1 to 38, not 39/],
     [field({ type: 'decimal:100:3:0' }), 'TableSchemaValidation', /no width of "100"/],
+    [field({ type: 'decimal:0x80:3:0' }), 'TableSchemaValidation', /no width of "0x80"/],
     [
       field({ type: 'fixed_size_list', fields: [jsonItem('int8')] }),
       'TableSchemaValidation',

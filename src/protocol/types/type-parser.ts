@@ -114,8 +114,9 @@ const PARAMETRIC: ReadonlyMap<string, Parser> = new Map<string, Parser>([
     'decimal',
     (rest, shape, refuse) => {
       const [bits, digits] = cut(rest ?? '');
-      if (!DECIMAL_DIGITS.has(Number(bits))) refuse(`a decimal has no width of "${bits}" bits`);
-      return decimal(Number(bits), digits, shape, refuse);
+      const width = integer(bits);
+      if (!DECIMAL_DIGITS.has(width)) refuse(`a decimal has no width of "${bits}" bits`);
+      return decimal(width, digits, shape, refuse);
     },
   ],
   ['fixed_size_binary', fixedSizeBinary],
