@@ -1,9 +1,9 @@
 /**
  * Carries out DescribeTransaction (`describeTransaction`) and AlterTransaction
- * (`alterTransaction`). AlterTransaction sets or removes properties of a transaction, which lie in
- * a file of their own, and can cancel a multi-table commit that is not decided yet. Properties that
- * the engine derives, such as the version, cannot be changed. `onSomeBranch` searches the branches
- * of a table, main first.
+ * (`alterTransaction`); an unknown transaction throws TransactionNotFound. AlterTransaction sets or
+ * removes properties of a transaction, which lie in a file of their own, and can cancel a
+ * multi-table commit that is not decided yet. Properties that the engine derives, such as the
+ * version, cannot be changed. `onSomeBranch` searches the branches of a table, main first.
  */
 import { DirspaceError } from '../../errors.ts';
 import { transactionPropertiesFile } from '../../format/index.ts';
