@@ -1,9 +1,9 @@
 /**
  * Protects branches from servers that ignore the request member `branch`, as Lance's own server
- * does: they would read or change the main branch instead. It tells which requests are at risk:
- * changes of another branch than main, and queries on one. It also tells from an answer whether its
- * server honours branches. client.ts sends a request at risk only to a server that does; for others
- * it throws Unsupported.
+ * does: they would read or change the main branch instead. `tableOfBranch` tells which requests are
+ * at risk: changes of another branch than main, and queries on one. `honoursBranch` tells from an
+ * answer whether its server honours branches. client.ts sends a request at risk only to a server
+ * that does; for others it throws Unsupported (`branchesPassedOver`).
  */
 import { DirspaceError } from '../errors.ts';
 import { MAIN_BRANCH } from '../format/index.ts';

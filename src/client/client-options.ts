@@ -1,7 +1,8 @@
 /**
  * Defines the options of the REST client (`RestOptions`), such as address, headers, timeouts and
- * retries, checks them, and fills in the defaults. Headers that belong to the connection or
- * describe the body are refused. Error messages show no header values and no credentials.
+ * retries. `clientSettings` checks them and fills in the defaults; what is wrong throws
+ * InvalidInput. `checkHeader` refuses headers that belong to the connection or describe the body.
+ * Error messages show no header values and no credentials.
  */
 import { type Env, LONGEST_TIMER, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

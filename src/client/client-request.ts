@@ -1,7 +1,8 @@
 /**
- * Builds the address and the headers of a request to a server, and the context of a response from
- * its headers. A context entry named `header.X` becomes the header X; a value that no header can
- * carry throws InvalidInput. `withoutSecrets` removes the credentials of a request from an error,
+ * Builds the headers (`callHeaders`) and the address (`addressOf`) of a request to a server, and
+ * the context of a response from its headers (`contextOf`). A context entry named `header.X`
+ * becomes the header X; a value that no header can carry, and an entry that has no place in the
+ * request, throw InvalidInput. `withoutSecrets` removes the credentials of a request from an error,
  * if they have 6 characters or more.
  */
 import { DirspaceError } from '../errors.ts';

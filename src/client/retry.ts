@@ -1,9 +1,9 @@
 /**
  * `retryDelay` computes how long to wait before a request is sent again: the time that Retry-After
  * asks for, plus exponential backoff with jitter. It returns undefined if Retry-After asks for more
- * than 60 seconds; then the request is not repeated. `refusalOf` recognises failures before the
- * server received anything, such as a refused connection. client.ts decides which requests are
- * repeated.
+ * than 60 seconds; then the request is not repeated. `RETRIED_STATUSES` are 429 and 503.
+ * `refusalOf` recognises failures before the server received anything, such as a refused
+ * connection. client.ts decides which requests are repeated.
  */
 import type { Env } from '../env.ts';
 

@@ -2,7 +2,8 @@
  * `wholeAnswer` sends a request with a body of text, or none, and returns the answer with its whole
  * body, whatever its status. It calls the dispatcher of Node's `fetch` directly: it uses the same
  * connections, but skips the streams and copies of `fetch`. Without such a dispatcher it returns
- * undefined, and the caller uses `fetch`. An answer of more than 256 MiB throws Internal.
+ * undefined, and the caller uses `fetch`. An answer of more than 256 MiB throws Internal, and one
+ * whose compression cannot be decoded throws DamagedAnswer.
  */
 import { promisify } from 'node:util';
 import { unzip, type ZlibOptions } from 'node:zlib';

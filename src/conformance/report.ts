@@ -1,6 +1,7 @@
 /**
- * Formats the report of a conformance run (`formatReport`): for people (pretty), programs (json)
- * and test runners (junit, tap). A run that stopped early is marked as incomplete in each format.
+ * Formats the report of a conformance run (`formatReport`, `REPORT_FORMATS`): for people (pretty),
+ * programs (json) and test runners (junit, tap). Only the verdict `failed` counts as a failure. A
+ * run that stopped early is marked as incomplete in each format.
  */
 
 import { VERDICTS, type Verdict } from './kit/index.ts';

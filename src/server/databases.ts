@@ -2,8 +2,9 @@
  * `Databases` finds the catalog (database) of a request, and the namespace that the request sees as
  * its root. A header or the host names the database, or there is only one. If so configured, the
  * namespaces of one root are the databases. Catalogs are opened on first use and closed with the
- * server; catalogs that were passed in open are never closed here. `catalog` throws
- * NamespaceNotFound for an unknown database.
+ * server; catalogs that were passed in open are never closed here. `begin` checks the folders, or
+ * makes them. `catalog` throws NamespaceNotFound for an unknown database, and ServiceUnavailable
+ * for one whose folder is gone. `checkUsable` checks the roots for `/ready`.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -1,10 +1,11 @@
 /**
  * `AnswerCache` keeps the response to a write under its idempotency key and returns it to repeated
  * requests. Calls that throw, and responses with status 429 or 5xx, are not kept. Another request
- * under a used key throws IdempotencyKeyReused. The cache is in memory and bounded. The catalog
- * itself recognises repeats that are older, by a stamp that it keeps with the write
- * (directory/catalog/kept-answers.ts). `SummedData` computes a checksum of Arrow data as it is
- * read, and `checkSameData` compares the data of a repeat with it.
+ * under a used key throws IdempotencyKeyReused. The cache is in memory: 10,000 responses and 64 MiB
+ * at most. The catalog itself recognises repeats that are older, by a stamp that it keeps with the
+ * write (`stampOf`, directory/catalog/kept-answers.ts). `SummedData` computes a checksum of Arrow
+ * data as it is read, and `checkSameData` compares the data of a repeat with it. `checkKey`
+ * validates a key, and `digest` makes one text of several.
  */
 
 import { createHash } from 'node:crypto';

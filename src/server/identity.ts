@@ -3,7 +3,9 @@
  * headers. If they hold no credentials and do not identify the caller in another way, it looks for
  * an identity in the JSON body, where the operation takes one. A body that is read for this may
  * have at most 16 KiB; it is returned with the caller, so that it is not read again. Unknown
- * callers throw Unauthenticated. On a server without authentication every caller is `ANYBODY`.
+ * callers throw Unauthenticated; where too many such bodies arrive at once, one throws Throttling.
+ * On a server without authentication every caller is `ANYBODY`. `byHeaders` and `byCredentials`
+ * identify without a body. `hideCredentials` keeps credentials out of the log.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { Progress } from '../progress.ts';

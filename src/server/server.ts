@@ -1,9 +1,11 @@
 /**
- * `createServer` creates a server without a socket, and `startServer` creates one that listens.
- * They put together catalogs, authentication, limits, routes and metrics. Roots are opened on first
- * use and closed by the server; catalogs that were passed in open stay open. Options that do not
- * fit together throw InvalidInput, and so does a public address without `auth`. A missing folder
- * throws NamespaceNotFound unless `create` is set.
+ * `createServer` creates a server without a socket, and `startServer` creates one that listens;
+ * `createTrialServer` adds the hooks of test fixtures (trial.ts). They put together catalogs,
+ * authentication, limits, routes and metrics. Roots are opened on first use and closed by the
+ * server; catalogs that were passed in open stay open. Options that do not fit together throw
+ * InvalidInput, and so does a public address without `auth`. A missing folder throws
+ * NamespaceNotFound unless `create` is set. `close` waits for requests under way, at most
+ * `drainTimeoutMs`.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';

@@ -3,7 +3,7 @@
  * to the next reset. With `ids: 'sequential'` ids count from 1, random numbers repeat in each run,
  * and work in the background never begins. With a `clock`, each request of an operation advances
  * the time by a second. With both, two runs that send the same requests one after another get the
- * same bytes.
+ * same bytes. `lifeOptions` validates both options, and throws InvalidInput (`invalidOption`).
  */
 import { type Env, systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * Defines the seed of a fixture (`Seed`): the namespaces and tables with which its catalog begins,
- * as plain JSON. A seed is read from text or copied from a value, and validated, before `plant`
- * creates its content in a catalog. InvalidInput names the faulty place.
+ * as plain JSON. `parseSeed` reads a seed from text and `copySeed` copies one from a value; both
+ * validate it. `plant` creates its content in a catalog. InvalidInput names the faulty place.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { parseExactJson } from '../interchange/index.ts';

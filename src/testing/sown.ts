@@ -2,7 +2,8 @@
  * `sownOf` prepares the initial content of a fixture, so that it can be created again at each reset
  * (`Sown.open`). The content is a seed of plain JSON, a copy of a catalog, or a folder with a file
  * for each table and a folder for each namespace. Lance files and datasets in such a folder are
- * read at each reset; all else is read once. A wrong seed throws InvalidInput.
+ * read at each reset; all else is read once. A wrong seed, and one of more than 256 MiB or 100,000
+ * files, throws InvalidInput.
  */
 import { openDirectoryNamespace } from '../directory/index.ts';
 import type { Env } from '../env.ts';

@@ -1,7 +1,8 @@
 /**
- * `ChangeNote` tells what became of a table since the page opened it: a newer version, another table
- * of the same name, or that the table is gone. It asks the server when the window gets the focus and
- * when another place of the table is shown, and offers to open the table anew.
+ * `ChangeNote` tells what became of a table since the page opened it: a newer version, another
+ * table of the same name, or that the table is gone (`changeText`). It asks the server when the
+ * window gets the focus and when another place of the table is shown, and offers to open the table
+ * anew.
  */
 import {
   ask,

@@ -1,7 +1,8 @@
 /**
  * `SqlPage` runs a SELECT over the catalog's tables. It shows the first rows with links that
- * download all of them, a chart of the first rows, or the query plan. A statement that is running
- * can be stopped. The address holds the statement and this choice: `#/sql?q=SELECT..&show=chart&chart=bar&x=city&y=n`.
+ * download all of them (`RowsOf`), a chart of the first rows, or the query plan. A statement that
+ * is running can be stopped. The address holds the statement and this choice:
+ * `#/sql?q=SELECT..&show=chart&chart=bar&x=city&y=n`.
  */
 import {
   Answered,

@@ -1,7 +1,8 @@
 /**
  * `TablePage` opens a table at the version and branch that the address names, and shows its views
  * as tabs. The tabs share the version, the branch and the filter. A table that is only declared has
- * no views. What changed since the table was opened is told (change-note.tsx).
+ * no views. What changed since the table was opened is told (change-note.tsx). `tableRequest`
+ * builds the request for the table, which app.tsx sends ahead.
  */
 import {
   Answered,

@@ -1,7 +1,8 @@
 /**
- * Builds the rows that cases of the conformance suite send, such as `rows` and `vectorRows`.
- * `readRows` reads the rows of a query's result. Other functions give the values of a column, the
- * number of rows and the names of the columns.
+ * Builds the rows that cases of the conformance suite send: `rows`, `rowsWithNull` and
+ * `vectorRows`. `readRows` reads the rows of a query's result to their end, into memory.
+ * `valuesIn`, `countOf` and `namesOf` give the values of a column, the number of rows and the names
+ * of the columns.
  */
 import {
   Field,

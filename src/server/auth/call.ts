@@ -1,8 +1,9 @@
 /**
  * Defines `Call`, one call of an operation as a value, and `Caller`, a function that carries out
- * calls. `callerOf` returns the caller of a catalog; scope.ts, permissions.ts and table-ids.ts wrap
- * a caller in another one. `addressedParts` lists the parts of a call for which permissions are
- * checked, such as the tables that a statement reads.
+ * calls. `callerOf` returns the caller of a catalog, which rejects with Unsupported where the
+ * catalog lacks the operation; scope.ts, permissions.ts and table-ids.ts wrap a caller in another
+ * one. `addressedParts` lists the parts of a call for which permissions are checked, such as the
+ * tables that a statement reads. It throws InvalidInput for a statement that cannot be parsed.
  */
 import type { ArrowBody } from '../../arrow/index.ts';
 import {

@@ -2,7 +2,8 @@
  * `scopedCaller` presents one namespace of a catalog as a whole catalog. It adds a prefix to the
  * ids of requests, removes it from ids in answers and errors, and hides tables, transactions and
  * jobs outside the namespace. PurgeTrash, and CloneTable by location, reach beyond the namespace
- * and throw Unsupported.
+ * and throw Unsupported. Creating or dropping the namespace itself throws InvalidInput, as for a
+ * root.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,8 @@
 /**
  * `transactionTables` reads the ids of a transaction's tables from its properties.
  * `respelledTransaction` replaces each id by the one that a caller sees, and drops hidden ids; it
- * returns undefined if all of them are hidden. permissions.ts and scope.ts decide which tables are
- * shown.
+ * returns undefined if all of them are hidden, and a transaction that names no tables as it is.
+ * permissions.ts and scope.ts decide which tables are shown.
  */
 import type { DescribeTransactionResponse } from '../../protocol/index.ts';
 

@@ -1,9 +1,10 @@
 /**
- * Builds HTTP answers: `jsonAnswer` for JSON, `rowsAnswer` for rows as a given encoder writes them,
- * and `failureAnswer` for errors. Rows that fail before their first record batch reject, so that
- * the error still gets a status. `failureAnswer` replaces given texts, such as paths of roots, in
- * messages. A timeout becomes CommitStateUnknown for a write that is not safe to repeat, and
- * ServiceUnavailable for all other requests.
+ * Builds HTTP answers: `jsonAnswer` for JSON, `arrowAnswer` for rows as Arrow IPC, `rowsAnswer` for
+ * rows as a given encoder writes them, `emptyAnswer` for none, `failureAnswer` for errors and
+ * `garbled` for bytes that are no request. Rows that fail before their first record batch reject,
+ * so that the error still gets a status. `failureAnswer` replaces given texts, such as paths of
+ * roots, in messages. A timeout becomes CommitStateUnknown for a write that is not safe to repeat,
+ * and ServiceUnavailable for all other requests.
  */
 import {
   nullColumn,

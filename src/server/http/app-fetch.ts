@@ -1,6 +1,7 @@
 /**
  * `appFetch` wraps the request handler as a `fetch` function that takes a Request and returns a
- * Response, without a socket. Aborting the Request aborts the work on it.
+ * Response, without a socket. Aborting the signal that it is given aborts the work. A Response that
+ * nobody reads is broken off when the request times out.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';

@@ -1,8 +1,9 @@
 /**
- * Reads request bodies: JSON as a whole and within limits, Arrow data as a stream with
- * backpressure. A wrong content type or encoding, or a stated length that is too large, is refused
- * before anything is read. A body that turns out too large throws PayloadTooLarge, and one that
- * breaks off throws InvalidInput.
+ * Reads request bodies: JSON as a whole and within limits (`readJson`), Arrow data as a stream with
+ * backpressure (`arrowPieces`), whose first bytes `bodyBegun` waits for. A wrong content type or
+ * encoding, or a stated length that is too large, is refused before anything is read. A body that
+ * turns out too large throws PayloadTooLarge; one that breaks off, and JSON that is none, throw
+ * InvalidInput.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

@@ -1,8 +1,8 @@
 /**
  * `Pipelines` puts the requests that connections send without waiting for answers in line. Of each
- * connection one is under way, and some begin in each turn of the event loop, so that thousands
- * that came together do not keep other connections waiting. A connection of which many wait is read
- * no further; if many of all connections are unanswered, it is closed.
+ * connection one is under way, and at most 16 begin in a turn of the event loop, so that thousands
+ * that came together do not keep other connections waiting. A connection with more than 16
+ * unanswered is read no further, and is closed if 8,192 requests of all connections are unanswered.
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

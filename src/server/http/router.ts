@@ -2,7 +2,8 @@
  * Finds the route of a request by its method and path (`Router`). Patterns have fixed parts and
  * `{parameters}`; a fixed part wins over a parameter. The route of GET also answers HEAD. A path
  * that is not percent-encoded UTF-8 throws InvalidInput. The router also lists the methods that a
- * path takes, for the answer to other methods.
+ * path takes, for the answer to other methods. `splitAddress` splits an address into path and query
+ * values.
  */
 import { parse } from 'node:querystring';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
- * Reads the values of a configuration and checks their types. There is one function for each type,
- * such as `text`, `flag` and `object`; `optional` allows a value to be absent or null. A wrong
- * value throws InvalidInput, which names the member and the kind of value found. The error does not
- * show the value, which may be a secret, except for numbers of ports.
+ * Reads the values of a configuration and checks their types. There is one function for each type
+ * (`text`, `flag`, `count`, `portNumber`, `list`, `texts`, `mapOf`, and `object`, which refuses
+ * unknown members); `optional` allows a value to be absent or null. A wrong value throws
+ * InvalidInput (`invalid`), which names the member and the kind of value found (`kindOf`). The
+ * error does not show the value, which may be a secret, except for numbers of ports.
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,9 +1,9 @@
 /**
  * Defines the limits of a server with their defaults and validation (`Limits`, `DEFAULT_LIMITS`,
- * `resolveLimits`), and the admission of requests. A `Gate` has places, and a queue for each
- * caller. Callers take turns, and one caller gets only its share of the places and of the queue.
- * `Admission` has a Gate for all its requests and one for each table. A request that finds a full
- * queue or waits too long gets Throttling.
+ * `resolveLimits`, which throws InvalidInput), and the admission of requests. A `Gate` has places,
+ * and a queue for each caller. Callers take turns, and one caller gets only its share of the places
+ * and of the queue. `Admission` has a Gate for all its requests and one for each table. A request
+ * that finds a full queue or waits too long gets Throttling. `QueueCount` counts those that wait.
  */
 import { LONGEST_TIMER } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';

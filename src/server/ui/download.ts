@@ -2,7 +2,8 @@
  * `download` answers a link of the page with rows as a file: all rows of a table, the rows that a
  * filter or search finds, or the result of a SELECT. The parameter `ask` of the address says which,
  * as the JSON that the page's views send; `db` is the database. Rows are read only as fast as the
- * browser takes them. An unknown format throws InvalidInput.
+ * browser takes them; Parquet takes 64 MiB of the request's memory. An unknown format, and an `ask`
+ * that is no JSON object, throw InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { formatNamed } from '../../interchange/index.ts';

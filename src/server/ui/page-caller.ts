@@ -1,8 +1,10 @@
 /**
  * `enterPage` prepares a request of the browser page, as the server does for operations: it
- * authenticates the caller (`identifyPage`), finds the database, reads the body or the link, and
- * takes a place in the queue. It returns a `PageCaller`, whose type allows only reads
+ * authenticates the caller (`identifyPage`), finds the database, reads the body (at most 1 MiB) or
+ * the link, and takes a place in the queue. It returns a `PageCaller`, whose type allows only reads
  * (`PAGE_OPERATIONS`). Each call passes the same permission checks as a call of the protocol.
+ * `firstKnown` finds the credentials for a new session, and `bodyOf` checks that a body is an
+ * object.
  */
 import { DirspaceError } from '../../errors.ts';
 import { lateOptions, type RequestOf, type ResponseOf } from '../../protocol/index.ts';

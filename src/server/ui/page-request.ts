@@ -1,7 +1,7 @@
 /**
  * Reads the members of a request of the browser page. `pinnedTable` reads the table and version
- * that it names. Other functions read single values, such as texts, counts and row ids. Each throws
- * InvalidInput that names the member.
+ * that it names. `textOf`, `optionalText`, `textList`, `countOf` and `rowIdOf` read single values.
+ * Each throws InvalidInput that names the member.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { Body } from './page-caller.ts';

@@ -1,8 +1,9 @@
 /**
- * Answers the requests of the page's grid: a window of rows or one row with long values, as JSON,
- * and the stream of all rows for downloads. A window of a version in row order is read by offsets,
- * so that each window costs the same. After a filter, an order or a search, a window is read by the
- * row ids that `KeptRows` keeps.
+ * Answers the requests of the page's grid: a window of rows (`rowsWindow`, at most 1,000) or one
+ * row with long values (`wholeRow`), as JSON, and the stream of all rows for downloads
+ * (`everyRow`). A window of a version in row order is read by offsets, so that each window costs
+ * the same. After a filter, an order or a search, a window is read by the row ids that `KeptRows`
+ * keeps. `jsonRows` turns any stream into columns and rows.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { describeType } from '../../arrow/index.ts';
@@ -40,7 +41,10 @@ export interface Window extends JsonRows {
   readonly is_cut?: boolean;
 }
 
-/** `{id, version, branch, columns, offset, limit, where, order, text, text_columns}` */
+/**
+ * `{id, version, branch, incarnation, columns, offset, limit, where, order, descending, text,
+ * text_columns}`; 100 rows where no limit is given.
+ */
 export async function rowsWindow(
   { keptRows }: PageFacts,
   caller: PageCaller,

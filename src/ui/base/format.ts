@@ -1,7 +1,7 @@
 /**
  * Formats numbers, bytes, times and column types as text for people. `moment` gives times in UTC,
- * so that all who share a link see the same text. `columnsOf` lists the columns of a schema, and
- * `isVector` recognises vector columns: fixed-size lists of numbers.
+ * so that all who share a link see the same text. `columnsOf` lists the columns of a schema with
+ * their types as text, and `isVector` recognises vector columns: fixed-size lists of numbers.
  */
 import type { Column, JsonField, JsonType } from './types.ts';
 

@@ -2,7 +2,8 @@
  * `Grid` shows a table of any number of rows, and draws only the rows and columns in sight. Rows
  * are fetched in windows (row-windows.ts), and the scroll bar is mapped to rows (scroll.ts). A
  * failure is shown above, with a button that tries again. Screen readers see a grid with one active
- * cell, which keys move and Ctrl+C copies. The caller sorts the rows: a click on a header only calls `onSort`.
+ * cell, which keys move and Ctrl+C copies. The caller sorts the rows: a click on a header only
+ * calls `onSort`.
  */
 import {
   type Column,
