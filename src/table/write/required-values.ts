@@ -117,18 +117,35 @@ function checksOf(
  * Whether a null lies in a required field at all; most data has none, and is looked at no further.
  */
 const mayLack = (data: Data, { required, below }: Check): boolean =>
-  (required && data.nullCount > 0 && !DataType.isUnion(data.type)) ||
+  (required && (data.nullCount > 0 || hasNullValues(data)) && !DataType.isUnion(data.type)) ||
   below.some((check) => {
     const child = data.children[check.at];
     return child !== undefined && mayLack(child, check);
   });
 
+/** Whether rows of a dictionary column may be null by the value that they point at. */
+const hasNullValues = ({ dictionary }: Data): boolean => (dictionary?.nullCount ?? 0) > 0;
+
+/** Which values are not null, in a dictionary column by their own bits and by what they point at. */
+function validIn(data: Data): Counted {
+  const { length, offset, dictionary } = data;
+  const bitmap = validityOf(data);
+  const bits = bitmap && sliceBits(bitmap, offset, length);
+  if (!hasNullValues(data)) return bits;
+  const valid = new Uint8Array(bitmapBytes(length));
+  const indices = data.values as ArrayLike<number>;
+  for (let row = 0; row < length; row += 1) {
+    const isThere = bits === undefined || getBit(bits, row);
+    if (isThere && dictionary?.isValid(Number(indices[row])) === true) setBit(valid, row);
+  }
+  return valid;
+}
+
 function visit(data: Data, check: Check, counted: Counted, report: Report): void {
   if (!mayLack(data, check)) return;
   const { type, length } = data;
   const isUnion = DataType.isUnion(type);
-  const bitmap = isUnion ? undefined : validityOf(data);
-  const valid = bitmap && sliceBits(bitmap, data.offset, length);
+  const valid = isUnion ? undefined : validIn(data);
   if (check.required && valid !== undefined) {
     const lacking = firstLacking(valid, counted, length);
     if (lacking >= 0) report(lacking, '', type);

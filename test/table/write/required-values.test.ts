@@ -104,6 +104,16 @@ async function catalog(options: { lance?: 'off'; limits?: { batchRows: number } 
   };
 }
 
+const words = (of: readonly (string | null)[], ...indices: number[]): Data => {
+  const data = makeData({
+    type: new Dictionary(new Utf8(), new Int8()),
+    length: indices.length,
+    data: Int8Array.from(indices),
+    dictionary: vectorFromArray(of, new Utf8()),
+  });
+  return data as unknown as Data;
+};
+
 const REFUSED: readonly (readonly [string, Data, string, number])[] = [
   ['an item of a list', listOf([0, 1, 3], ints([1, 2, null])), 'c[1]', 1],
   ['an item of a large list', largeListOf([0, 1, 1, 3], ints([1, null, 3])), 'c[0]', 2],
@@ -121,6 +131,7 @@ const REFUSED: readonly (readonly [string, Data, string, number])[] = [
     'c.a[0]',
     2,
   ],
+  ['a null value of a dictionary', structOf(words(['a', null], 0, 0, 1)), 'c.a', 2],
   ['the ninth of many', structOf(ints([1, 2, 3, 4, 5, 6, 7, 8, null, 10])), 'c.a', 8],
 ];
 
@@ -297,6 +308,15 @@ describe('does not count', () => {
       structOf(pairOf(2, ints([1, 2, 3, null])), [true, false]),
     ],
     ['in a field that may be null', structOf(ints([1, null]), undefined, true)],
+    [
+      'in a dictionary below a null struct',
+      structOf(words(['a', null], 0, 1, 0), [true, false, true]),
+    ],
+    ['in a dictionary where no row points', structOf(words(['a', null], 0, 0))],
+    [
+      'in a dictionary before the first row',
+      sliceData(structOf(words(['a', null], 1, 0, 0)), 1, 2),
+    ],
     ['past the last row', sliceData(structOf(ints([1, 2, null])), 0, 2)],
     ['before the first row', sliceData(structOf(ints([null, 2, 3])), 1, 2)],
     ['in lists before the first', sliceData(listOf([0, 1, 2], ints([null, 2])), 1, 1)],
