@@ -61,6 +61,12 @@ const replaced = (tree: Expression, values: ReadonlyMap<string, Expression>): Ex
 const commas = (trees: Iterable<Expression>, textOf: TextOf): string =>
   [...trees].map(textOf).join(', ');
 
+/** What is computed once for several values; columns that are only read are not told. */
+function once(shared: readonly Expression[] | undefined, textOf: TextOf): string {
+  const computed = shared?.filter(({ kind }) => kind !== 'column') ?? [];
+  return computed.length === 0 ? '' : `, once: ${commas(computed, textOf)}`;
+}
+
 const order = (keys: readonly SortKey[], textOf: TextOf): string =>
   keys.map(({ value, ascending }) => `${textOf(value)}${ascending ? '' : ' DESC'}`).join(', ');
 
@@ -80,7 +86,7 @@ function words(plan: Plan, textOf: TextOf): string {
     case 'filter':
       return `Keep rows where ${textOf(plan.condition)}`;
     case 'project':
-      return `Compute ${commas(plan.values, textOf)}`;
+      return `Compute ${commas(plan.values, textOf)}${once(plan.shared, textOf)}`;
     case 'join': {
       const on = plan.keys.map(({ left, right }) => `${textOf(left)} = ${textOf(right)}`);
       const condition = plan.condition === undefined ? [] : [textOf(plan.condition)];
@@ -101,7 +107,7 @@ function words(plan: Plan, textOf: TextOf): string {
       const by = keys === '' ? '' : ` by ${keys}`;
       const what = plan.aggregates.length === 0 ? 'Keep distinct rows' : 'Sum up';
       const calls = plan.aggregates.length === 0 ? '' : `: ${commas(plan.aggregates, textOf)}`;
-      return `${what}${by}${calls}`;
+      return `${what}${by}${calls}${once(plan.shared, textOf)}`;
     }
     case 'window':
       return `Window functions: ${commas(plan.calls, textOf)}`;

@@ -40,6 +40,8 @@ export interface EvaluationContext {
   readonly rowOffsets?: RowNumbers;
   /** How many times as long as short values those of a row take, by their bytes; 1 if absent. */
   readonly scale?: number;
+  /** Columns beside those of the batch, computed before, by their names. */
+  readonly computed?: ReadonlyMap<string, Column>;
 }
 
 export interface Frame {
@@ -90,7 +92,7 @@ export class BatchFrame implements Frame {
 
   column(bound: BoundColumn): Column {
     const key = `${bound.index}/${bound.path.join('/')}`;
-    let column = this.#columns.get(key);
+    let column = this.#columns.get(key) ?? this.#context.computed?.get(bound.names[0] ?? '');
     if (column === undefined) {
       const pieces = this.#data(bound).map((data) => loadPath(data, bound.path));
       column = pieces.length === 0 ? constantColumn(bound.type, null, 0) : concatenate(pieces);
@@ -106,6 +108,7 @@ export class BatchFrame implements Frame {
   }
 
   dictionary(bound: BoundColumn): { values: Column; rows: Uint32Array } | null {
+    if (this.#context.computed?.has(bound.names[0] ?? '') === true) return null;
     const key = String(bound.index);
     let parts = this.#dictionaries.get(key);
     if (parts === undefined) {

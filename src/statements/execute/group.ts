@@ -40,7 +40,16 @@ import {
 import { isOfWords, type KeyColumn, KeyNumbers, ValueNumbers, WordTable } from '../keys/index.ts';
 import { aggregateName } from '../plan/index.ts';
 import type { GroupStep } from '../steps/index.ts';
-import { columnReader, dataNamed, oneStep, type Relation, run, type Work } from './relation.ts';
+import {
+  type ColumnReader,
+  columnReader,
+  dataNamed,
+  oneStep,
+  type Relation,
+  run,
+  type Work,
+} from './relation.ts';
+import { SharedColumns } from './shared-columns.ts';
 
 export function groupedRows(input: Relation, step: GroupStep, work: Work): Relation {
   if (step.sets !== undefined) return groupedBySets(input, step, step.sets, work);
@@ -49,10 +58,12 @@ export function groupedRows(input: Relation, step: GroupStep, work: Work): Relat
     async *batches(): AsyncGenerator<RecordBatch> {
       const held = work.memory.hold('The groups of a statement');
       try {
-        const groups = new Groups(input, step, await aggregatesOf(input, step, work), work);
+        const shared = new SharedColumns(step.shared, input.schema, work);
+        const own = withNames(step, shared);
+        const groups = new Groups(shared, own, await aggregatesOf(shared, own, work), work);
         for await (const batch of input.batches()) {
-          await groups.add(batch);
-          held.set(groups.bytes);
+          await groups.add(batch, await shared.of(batch));
+          held.set(groups.bytes + shared.bytes);
         }
         yield* groups.result();
       } finally {
@@ -62,6 +73,13 @@ export function groupedRows(input: Relation, step: GroupStep, work: Work): Relat
   };
 }
 
+/** The step over the columns that are computed for several of its expressions. */
+const withNames = (step: GroupStep, shared: SharedColumns): GroupStep => ({
+  ...step,
+  keys: step.keys.map((key) => shared.rewrite(key)),
+  aggregates: step.aggregates.map((call) => shared.rewrite(call) as AggregateExpression),
+});
+
 /** The groups of each set of keys, with nulls for other keys, and the number of the set. */
 function groupedBySets(
   input: Relation,
@@ -69,12 +87,14 @@ function groupedBySets(
   sets: NonNullable<GroupStep['sets']>,
   work: Work,
 ): Relation {
-  const { keys, schema, aggregates } = step;
+  const shared = new SharedColumns(step.shared, input.schema, work);
+  const named = withNames(step, shared);
+  const { keys, schema, aggregates } = named;
   const ofAggregates = schema.fields.slice(keys.length, keys.length + aggregates.length);
   const steps = sets.map((set): GroupStep => {
     const fields = set.map((at) => schema.fields[at] as Field);
     const own = set.map((at) => keys[at] as Expression);
-    return { ...step, keys: own, schema: new Schema([...fields, ...ofAggregates]) };
+    return { ...named, keys: own, schema: new Schema([...fields, ...ofAggregates]) };
   });
   return {
     schema,
@@ -83,11 +103,12 @@ function groupedBySets(
       try {
         const all: Groups[] = [];
         for (const own of steps) {
-          all.push(new Groups(input, own, await aggregatesOf(input, own, work), work));
+          all.push(new Groups(shared, own, await aggregatesOf(shared, own, work), work));
         }
         for await (const batch of input.batches()) {
-          for (const groups of all) await groups.add(batch);
-          held.set(all.reduce((sum, { bytes }) => sum + bytes, 0));
+          const computed = await shared.of(batch);
+          for (const groups of all) await groups.add(batch, computed);
+          held.set(all.reduce((sum, { bytes }) => sum + bytes, shared.bytes));
         }
         for (const [number, groups] of all.entries()) {
           const set = sets[number] as readonly number[];
@@ -112,7 +133,7 @@ function groupedBySets(
 
 /** Compiles the aggregates, of which there may be hundreds, in steps. */
 async function aggregatesOf(
-  input: Relation,
+  input: WithSchema,
   { keys, aggregates, schema }: GroupStep,
   work: Work,
 ): Promise<GroupAggregate[]> {
@@ -125,11 +146,14 @@ async function aggregatesOf(
   return compiled;
 }
 
+type WithSchema = Pick<Relation, 'schema'>;
+type Computed = ReadonlyMap<string, Column>;
+
 class Groups {
   readonly #work: Work;
   readonly #schema: Schema;
   readonly #isWhole: boolean;
-  readonly #keys: (batch: RecordBatch) => Promise<KeyColumn[]>;
+  readonly #keys: (batch: RecordBatch, computed: Computed) => Promise<KeyColumn[]>;
   readonly #numbers: KeyNumbers;
   readonly #aggregates: readonly GroupAggregate[];
   /** The group of rows where there is one; not written to. */
@@ -138,7 +162,7 @@ class Groups {
   #hasFirst = false;
 
   constructor(
-    input: Relation,
+    input: WithSchema,
     { keys, schema }: GroupStep,
     aggregates: readonly GroupAggregate[],
     work: Work,
@@ -157,15 +181,15 @@ class Groups {
     return this.#numbers.bytes + states;
   }
 
-  async add(batch: RecordBatch): Promise<void> {
-    const columns = await this.#keys(batch);
+  async add(batch: RecordBatch, computed: Computed): Promise<void> {
+    const columns = await this.#keys(batch, computed);
     await run(this.#work, this.#numbers.reserve(batch.numRows));
     const groups = this.#isWhole ? this.#zeros(batch.numRows) : this.#numbers.add(columns);
     const { size } = this.#numbers;
     await run(this.#work, oneStep());
     this.#hasFirst ||= columns.some(mayHaveNulls) && groups.includes(0);
     for (const aggregate of this.#aggregates) {
-      await aggregate.add(batch, groups, size);
+      await aggregate.add(batch, groups, { size, computed });
       await run(this.#work, oneStep());
     }
   }
@@ -214,27 +238,29 @@ function keyReader(
   keys: readonly Expression[],
   schema: Schema,
   work: Work,
-): (batch: RecordBatch) => Promise<KeyColumn[]> {
+): (batch: RecordBatch, computed: Computed) => Promise<KeyColumn[]> {
   const readers = keys.map((key) => ({
     name: key.kind === 'column' && key.path.length === 1 ? (key.path[0] as string) : undefined,
     compiled: compileTree(key, schema),
     read: columnReader([key], schema, work),
   }));
-  return async (batch) => {
+  return async (batch, computed) => {
     const columns: KeyColumn[] = [];
     for (const { name, compiled, read } of readers) {
       if (name === undefined) {
-        const entries = await run(work, compiled.entriesInSteps(batch, { memory: work.memory }));
+        const context = { memory: work.memory, computed };
+        const entries = await run(work, compiled.entriesInSteps(batch, context));
         if (entries !== null) {
           columns.push(entries);
           continue;
         }
       }
-      const data = name === undefined ? undefined : dataNamed(batch, name);
+      const isData = name !== undefined && !computed.has(name);
+      const data = isData ? dataNamed(batch, name) : undefined;
       const entries = data?.dictionary?.length ?? 0;
       // Of a longer dictionary than there are rows, the values of rows are fewer.
       if (data !== undefined && entries > 0 && entries <= data.length) columns.push(data);
-      else columns.push((await read(batch))[0] as Column);
+      else columns.push((await read(batch, computed))[0] as Column);
     }
     return columns;
   };
@@ -249,9 +275,9 @@ const SAME_WHEN_DISTINCT: ReadonlySet<string> = new Set(
 class GroupAggregate {
   readonly #state: Accumulator;
   readonly #work: Work;
-  readonly #columns: (batch: RecordBatch) => Promise<Column[]>;
+  readonly #columns: ColumnReader;
   readonly #isWhole: boolean;
-  readonly #filter: ((batch: RecordBatch) => Promise<Column[]>) | undefined;
+  readonly #filter: ColumnReader | undefined;
   /** For DISTINCT: the values, and the pairs of a group and a value that occurred. */
   readonly #values: ValueNumbers | undefined;
   readonly #pairs: WordTable | undefined;
@@ -259,7 +285,7 @@ class GroupAggregate {
   constructor(
     call: AggregateExpression,
     type: DataType,
-    input: Relation,
+    input: WithSchema,
     { work, isWhole }: { readonly work: Work; readonly isWhole: boolean },
   ) {
     const { schema } = input;
@@ -293,10 +319,16 @@ class GroupAggregate {
     return this.#state.bytes + (this.#values?.bytes ?? 0) + (this.#pairs?.bytes ?? 0);
   }
 
-  async add(batch: RecordBatch, groups: Int32Array, size: number): Promise<void> {
-    const columns = await this.#columns(batch);
+  async add(
+    batch: RecordBatch,
+    groups: Int32Array,
+    { size, computed }: { readonly size: number; readonly computed: Computed },
+  ): Promise<void> {
+    const columns = await this.#columns(batch, computed);
     let counted = groups;
-    if (this.#filter !== undefined) counted = whereTrue(counted, (await this.#filter(batch))[0]);
+    if (this.#filter !== undefined) {
+      counted = whereTrue(counted, (await this.#filter(batch, computed))[0]);
+    }
     const [column] = columns;
     if (this.#values !== undefined && column !== undefined) {
       await run(this.#work, this.#values.reserve(batch.numRows));

@@ -38,7 +38,7 @@ export function relationOf(plan: Plan, work: Work, isEncoded = false): Relation 
     case 'filter':
       return filteredRows(relationOf(plan.input, work, isEncoded), plan.condition, work);
     case 'project':
-      return projectedRows(relationOf(plan.input, work, isEncoded), plan.values, plan.schema, work);
+      return projectedRows(relationOf(plan.input, work, isEncoded), plan, work);
     case 'join': {
       const left = relationOf(plan.left, work);
       const right = relationOf(plan.right, work);

@@ -74,17 +74,24 @@ export const keyReaders = (
   ),
 ];
 
+/** Computes columns of a batch, which may read others that were computed before. */
+export type ColumnReader = (
+  batch: RecordBatch,
+  computed?: ReadonlyMap<string, Column>,
+) => Promise<Column[]>;
+
 /** Computes trees over batches of one schema. */
 export function columnReader(
   trees: readonly Expression[],
   schema: Schema,
   work: Work,
-): (batch: RecordBatch) => Promise<Column[]> {
+): ColumnReader {
   const compiled = trees.map((tree) => compileTree(tree, schema));
-  return async (batch) => {
+  return async (batch, computed) => {
     const columns: Column[] = [];
+    const context = { memory: work.memory, ...(computed && { computed }) };
     for (const tree of compiled) {
-      columns.push(await run(work, tree.columnInSteps(batch, { memory: work.memory })));
+      columns.push(await run(work, tree.columnInSteps(batch, context)));
     }
     return columns;
   };

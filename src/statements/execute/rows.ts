@@ -30,7 +30,13 @@ import {
   toVector,
   type Value,
 } from '../../sql/index.ts';
-import type { CheckedStep, RepeatStep, SingleStep, ValuesStep } from '../steps/index.ts';
+import type {
+  CheckedStep,
+  ProjectStep,
+  RepeatStep,
+  SingleStep,
+  ValuesStep,
+} from '../steps/index.ts';
 import {
   BATCH_BYTES,
   BATCH_ROWS,
@@ -42,6 +48,7 @@ import {
   run,
   type Work,
 } from './relation.ts';
+import { SharedColumns } from './shared-columns.ts';
 
 export function filteredRows(input: Relation, condition: Expression, work: Work): Relation {
   const compiled = compileConditionTree(condition, input.schema);
@@ -59,24 +66,25 @@ export function filteredRows(input: Relation, condition: Expression, work: Work)
 
 export function projectedRows(
   input: Relation,
-  values: readonly Expression[],
-  schema: Schema,
+  { values, schema, shared: trees }: ProjectStep,
   work: Work,
 ): Relation {
+  const shared = new SharedColumns(trees, input.schema, work);
   const columns = values.map((value) =>
     value.kind === 'column' && value.path.length === 1
       ? (value.path[0] as string)
-      : compileTree(value, input.schema),
+      : compileTree(shared.rewrite(value), shared.schema),
   );
   return {
     schema,
     async *batches(): AsyncGenerator<RecordBatch> {
       for await (const batch of input.batches()) {
         const data: Data[] = [];
+        const computed = await shared.of(batch);
         for (const column of columns) {
           if (typeof column === 'string') data.push(dataNamed(batch, column));
           else {
-            const steps = column.evaluateInSteps(batch, { memory: work.memory });
+            const steps = column.evaluateInSteps(batch, { memory: work.memory, computed });
             data.push((await run(work, steps)).data[0] as Data);
           }
         }

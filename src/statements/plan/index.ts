@@ -16,6 +16,7 @@ import {
   renamed,
   type TableSource,
   withoutEmpty,
+  withShared,
 } from '../steps/index.ts';
 import { FreshNames } from './fresh-names.ts';
 import { Planner, sourceKey } from './planner.ts';
@@ -46,7 +47,8 @@ export function planStatement(
   );
   const all = new Set(plan.schema.fields.map(({ name }) => name));
   const best = groupsNarrowed(joinsInOrder(halvesBelow(withoutEmpty(plan))));
-  return { plan: pruned(best, all), schema: new Schema(fields), written: planner.written };
+  const once = withShared(pruned(best, all));
+  return { plan: once, schema: new Schema(fields), written: planner.written };
 }
 
 /**

@@ -19,6 +19,7 @@ export type {
   JoinStep,
   MarkStep,
   Plan,
+  ProjectStep,
   RecursiveStep,
   RepeatStep,
   ScanStep,
@@ -32,6 +33,7 @@ export type {
 } from './plan-tree.ts';
 export { namesOf, pruned } from './pruned.ts';
 export { pushed } from './pushed.ts';
+export { NamedOnce, withShared } from './shared.ts';
 export {
   checkOrder,
   distinctRows,

@@ -68,6 +68,8 @@ export interface ProjectStep extends Step {
   readonly input: Plan;
   /** One for each column of the schema. */
   readonly values: readonly Expression[];
+  /** Parts of `values` that are computed once, those first that others are made of. */
+  readonly shared?: readonly Expression[];
 }
 
 export interface JoinStep extends Step {
@@ -115,6 +117,8 @@ export interface GroupStep extends Step {
   readonly aggregates: readonly AggregateExpression[];
   /** The keys of each set, as places in `keys`. */
   readonly sets?: readonly (readonly number[])[];
+  /** Parts of keys and aggregates that are computed once, those first that others are made of. */
+  readonly shared?: readonly Expression[];
 }
 
 export interface WindowStep extends Step {

@@ -1,0 +1,48 @@
+/**
+ * `SharedColumns` computes the values that a step notes as used several times (`withShared` of
+ * steps/), once for each batch. The expressions of the step read them as columns by the names that
+ * `rewrite` puts into them.
+ */
+import type { RecordBatch, Schema } from '../../arrow/index.ts';
+import { type Column, compileTree, type Expression, familyOf } from '../../sql/index.ts';
+import { NamedOnce } from '../steps/index.ts';
+import { run, type Work } from './relation.ts';
+
+/** Bytes of a value at most, as expressions compute it. */
+const VALUE_BYTES = 48;
+
+export class SharedColumns {
+  /** That of the batches, with the columns that are computed. */
+  readonly schema: Schema;
+  readonly #named: NamedOnce;
+  readonly #work: Work;
+  readonly #compiled: readonly (readonly [string, ReturnType<typeof compileTree>])[];
+  /** What the columns of the last batch take. */
+  bytes = 0;
+
+  constructor(trees: readonly Expression[] = [], schema: Schema, work: Work) {
+    this.#named = new NamedOnce(trees, schema);
+    this.#work = work;
+    this.schema = this.#named.schema;
+    this.#compiled = this.#named.values.map(({ name, value }) => [
+      name,
+      compileTree(value, this.schema),
+    ]);
+  }
+
+  rewrite(tree: Expression): Expression {
+    return this.#named.rewrite(tree);
+  }
+
+  async of(batch: RecordBatch): Promise<ReadonlyMap<string, Column>> {
+    const computed = new Map<string, Column>();
+    const { memory } = this.#work;
+    for (const [name, tree] of this.#compiled) {
+      const column = await run(this.#work, tree.columnInSteps(batch, { memory, computed }));
+      const isTyped = column.type === tree.type || familyOf(tree.type) === 'bool';
+      computed.set(name, isTyped ? column : { ...column, type: tree.type });
+    }
+    this.bytes = computed.size * batch.numRows * VALUE_BYTES;
+    return computed;
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * What a statement computes once for each row or batch: values that several expressions have in
+ * common, values of one side of a join, and the first rows of partitions.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Connection } from '../../src/sdk/connection.ts';
+import { registerFunction } from '../../src/sdk/functions.ts';
+import { type Catalog, statementCatalog } from './catalog.ts';
+
+let db: Connection;
+let rows: Catalog['rows'];
+
+const type = (name: string) => ({ type: name });
+const FIELDS = {
+  id: type('int32'),
+  g: type('utf8'),
+  n: type('int32'),
+  f: type('float64'),
+  d: type('decimal128:10:2'),
+  t: type('utf8'),
+};
+
+const PLACES = ['north', 'south', 'a "quoted" place', '', 'é'];
+
+beforeAll(async () => {
+  ({ db, rows } = await statementCatalog());
+  const fields = Object.entries(FIELDS).map(([name, of]) => ({ name, type: of, nullable: true }));
+  const made = Array.from({ length: 60 }, (_, id) => ({
+    id,
+    g: id % 11 === 0 ? null : (PLACES[id % 5] as string),
+    n: id % 7 === 0 ? null : (id * 37) % 13,
+    f: [0, -0, Number.NaN, null, 1.5, -2][id % 6] ?? null,
+    d: id % 9 === 0 ? null : `${(id % 4) - 1}.${10 + (id % 3)}`,
+    t: id % 8 === 0 ? null : 'x'.repeat(id % 5),
+  }));
+  const t = await db.createEmptyTable('t', { fields } as never);
+  await t.add(made.slice(0, 20));
+  await t.add(made.slice(20));
+  await db.createEmptyTable('none', { fields } as never);
+  const few = await db.createEmptyTable('few', { fields } as never);
+  await few.add(made.slice(3, 10));
+});
+afterAll(() => db.close());
+
+const planOf = (sql: string): Promise<string> => db.sql(sql).explainPlan();
+const FROM = ['t', 'none', '(SELECT * FROM t WHERE id > 3 LIMIT 30 OFFSET 7) q'];
+
+describe('values that several expressions have in common', () => {
+  test.each([
+    ['aggregates', 'SELECT sum(n * f), avg(n * f) FROM t', 'once: n * f'],
+    [
+      'parts of others',
+      'SELECT sum(d * (1 - d)), sum(d * (1 - d) * (1 + d)) FROM t',
+      'once: d * (1 - d)',
+    ],
+    ['keys', 'SELECT n % 3, max(n % 3 + f) FROM t GROUP BY n % 3', 'once: n % 3'],
+    [
+      'filters',
+      'SELECT sum(n) FILTER (WHERE n * f > 1), count(*) FILTER (WHERE n * f > 1) FROM t',
+      'once: n * f > 1',
+    ],
+    ['items', 'SELECT n * f + 1, n * f + 2 FROM t', 'once: n * f'],
+    ['sets of keys', 'SELECT g, n, sum(n * f) FROM t GROUP BY CUBE (g, n)', 'once: n * f'],
+  ])('are computed once: %s', async (_, sql, told) => {
+    const plan = await planOf(sql);
+    expect(plan.split('\n').filter((line) => line.endsWith(told))).toHaveLength(1);
+  });
+
+  test.each([
+    ['texts', 'SELECT max(g || t), min(g || t) FROM t'],
+    ['what one text is made into', 'SELECT max(length(t)), min(length(t)) FROM t'],
+    ['columns', 'SELECT sum(n), avg(n) FROM t'],
+    [
+      'branches of CASE',
+      'SELECT CASE WHEN n > 5 THEN 10 / n END, CASE WHEN n > 7 THEN 10 / n END FROM t',
+    ],
+    ['later terms of AND', 'SELECT n > 5 AND 10 / n > 1, n > 7 AND 10 / n > 1 FROM t'],
+    ['later values of coalesce', 'SELECT coalesce(n, 10 / n), coalesce(f, 10 / n) FROM t'],
+  ])('are computed where they stand: %s', async (_, sql) => {
+    expect(await planOf(sql)).not.toContain('once:');
+  });
+
+  test('do not fail for rows that need them not', async () => {
+    const sql = (second: string) =>
+      `SELECT sum(CASE WHEN n > 0 THEN 10 / n END) AS a, sum(${second}) AS b FROM t`;
+    expect(await rows(sql('CASE WHEN n > 0 THEN 10 / n + 1 END'))).toHaveLength(1);
+    await expect(rows(sql('10 / n'))).rejects.toThrow(/[Dd]ivi/);
+  });
+
+  test('are those of the program as often as they are written', async () => {
+    let calls = 0;
+    const end = registerFunction('told', (value: number) => value + 0 * calls++, {
+      args: ['double'],
+      returns: 'double',
+    });
+    try {
+      await rows('SELECT sum(told(id) + 1e0), sum(told(id) + 2e0) FROM few');
+      expect(calls).toBe(14);
+    } finally {
+      end();
+    }
+  });
+
+  test.each(
+    FROM.flatMap((from) => ['', 'GROUP BY g', 'GROUP BY ROLLUP (g)'].map((by) => [from, by])),
+  )('have the values of each alone: FROM %s %s', async (from, by) => {
+    const values = [
+      'sum(d * (1 - d))',
+      'sum(d * (1 - d) * (1 + d))',
+      'avg(d * (1 - d))',
+      'min(d)',
+      'sum(d)',
+      'max(n * f)',
+      'min(n * f)',
+      'count(n * f)',
+      'count(DISTINCT n * f)',
+      'sum(n % 4) FILTER (WHERE n % 4 > 1)',
+      'bool_or(n % 4 > 1)',
+      "string_agg(t, ',' ORDER BY n % 4, id)",
+      'array_agg(n % 4 ORDER BY id)',
+    ];
+    const key = by === '' ? '' : 'g, ';
+    const tail = by === '' ? '' : 'ORDER BY g';
+    const sql = (items: string) => `SELECT ${key}${items} FROM ${from} ${by} ${tail}`;
+    const together = values.map((value, at) => `${value} AS c${at}`).join(', ');
+    expect(await planOf(sql(together))).toContain('once:');
+    const found = await rows(sql(together));
+    for (const [at, value] of values.entries()) {
+      const alone = await rows(sql(`${value} AS c${at}`));
+      expect(alone.map((row) => row[`c${at}`])).toEqual(found.map((row) => row[`c${at}`]));
+    }
+  });
+
+  test.each(FROM)('of items have the values of each alone: FROM %s', async (from) => {
+    const values = ['d * 2', 'd * 2 + d', 'n * f', 'n * f > 1', '-(n * f)', 'n * f IS NULL', 'd'];
+    const together = values.map((value, at) => `${value} AS c${at}`).join(', ');
+    expect(await planOf(`SELECT ${together} FROM ${from}`)).toMatch(/once: (q\.)?d \* 2, /);
+    const found = await rows(`SELECT id, ${together} FROM ${from} ORDER BY id`);
+    for (const [at, value] of values.entries()) {
+      const alone = await rows(`SELECT id, ${value} AS c${at} FROM ${from} ORDER BY id`);
+      expect(alone.map((row) => row[`c${at}`])).toEqual(found.map((row) => row[`c${at}`]));
+    }
+  });
+});
