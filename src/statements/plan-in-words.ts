@@ -7,6 +7,7 @@ import type { PlannedStatement } from './plan/index.ts';
 import {
   asWritten,
   inputsOf,
+  OF_SIDE,
   type Plan,
   rewritten,
   type SortKey,
@@ -39,6 +40,8 @@ function valuesOf(plan: Plan): [string, Expression][] {
       const from = plan.schema.fields.length - plan.calls.length;
       return plan.calls.map((call, at) => [plan.schema.fields[from + at]?.name ?? '', call]);
     }
+    case 'join':
+      return inputsOf(plan).flatMap(ofSide);
     case 'filter':
     case 'checked':
     case 'sort':
@@ -47,6 +50,15 @@ function valuesOf(plan: Plan): [string, Expression][] {
     default:
       return [];
   }
+}
+
+/** What is computed of a side of a join below it. */
+function ofSide(side: Plan): [string, Expression][] {
+  if (side.kind !== 'project') return [];
+  const below = new Map(valuesOf(side.input));
+  return side.schema.fields.flatMap(({ name }, at): [string, Expression][] =>
+    name.startsWith(OF_SIDE) ? [[name, replaced(side.values[at] as Expression, below)]] : [],
+  );
 }
 
 /** Of one step alone: written out to the tables a plan could be as long as its steps allow. */

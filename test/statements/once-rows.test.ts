@@ -142,3 +142,76 @@ describe('values that several expressions have in common', () => {
     }
   });
 });
+
+describe('values of one side of a join', () => {
+  const below = async (sql: string): Promise<string[]> => {
+    const lines = (await planOf(sql)).split('\n');
+    const join = lines.findIndex((line) => /Join|Pair/.test(line));
+    return lines.slice(join + 1).filter((line) => line.includes('Compute'));
+  };
+  const PAIRS = 't a JOIN few b ON a.n = b.n';
+
+  test.each([
+    ['items', `SELECT length(a.t), b.id FROM ${PAIRS} ORDER BY 1`],
+    ['the other side', `SELECT length(b.t), a.id FROM ${PAIRS}`],
+    ['aggregates', `SELECT sum(length(a.t)) FROM ${PAIRS}`],
+    ['keys', `SELECT length(a.t), count(*) FROM ${PAIRS} GROUP BY length(a.t)`],
+    ['the left side', 'SELECT length(a.t) FROM t a LEFT JOIN few b ON a.n = b.n'],
+    ['all pairs', 'SELECT length(a.t) + b.id FROM t a, few b'],
+    ['below a condition', 'SELECT length(a.t) FROM t a, few b WHERE a.n + b.n > 1'],
+  ])('are computed below it: %s', async (_, sql) => {
+    const computed = await below(sql);
+    expect(computed).toHaveLength(1);
+    expect(computed[0]).toContain('length(');
+  });
+
+  test.each([
+    ['the side that may be missing', 'SELECT length(b.t) FROM t a LEFT JOIN few b ON a.n = b.n'],
+    [
+      'either side of a full join',
+      'SELECT length(b.t), length(a.t) FROM t a FULL JOIN few b ON a.n = b.n',
+    ],
+    ['what may fail', 'SELECT CAST(a.t AS int) FROM t a, few b'],
+    ['texts', 'SELECT upper(a.t) FROM t a, few b'],
+    ['both sides', 'SELECT length(a.t || b.t) FROM t a, few b'],
+    ['sums of numbers', 'SELECT a.f + 1 FROM t a, few b'],
+    [
+      'a join of few pairs',
+      "SELECT length(a.t), a.t FROM t a JOIN few b ON a.n = b.n AND b.g = 'x'",
+    ],
+  ])('are computed above it: %s', async (_, sql) => {
+    expect(await below(sql)).toEqual([]);
+  });
+
+  test('are told by what they are made of', async () => {
+    expect(await planOf(`SELECT length(a.t) + b.id AS x FROM ${PAIRS}`)).toMatch(
+      /^Compute length\((a\.)?t\) \+ /,
+    );
+  });
+
+  test.each(FROM)('have the values of the pairs: FROM %s', async (from) => {
+    const end = registerFunction('length_of', (text: string) => text.length, {
+      args: ['utf8'],
+      returns: 'double',
+    });
+    const sql = (length: string, join: string): string =>
+      `SELECT a.id AS x, b.id AS y, ${length} AS l, ${length} + b.n AS m,
+        CASE WHEN b.n > 3 THEN ${length} END AS c, a.g, sqrt(a.n) AS s
+      FROM ${from.replace(' q', '')} a ${join} ORDER BY ALL`;
+    try {
+      for (const join of [
+        'JOIN few b ON a.n = b.n',
+        'LEFT JOIN few b ON a.n = b.n',
+        'CROSS JOIN few b',
+      ]) {
+        const few = sql('CAST(length(a.t) AS double)', join);
+        const all = sql('length_of(a.t)', join);
+        expect((await below(few)).join('').includes('length(')).toBe(from !== 'none');
+        expect((await below(all)).join('')).not.toContain('length');
+        expect(await rows(few)).toEqual(await rows(all));
+      }
+    } finally {
+      end();
+    }
+  });
+});

@@ -11,6 +11,7 @@ import {
   groupsNarrowed,
   halvesBelow,
   joinsInOrder,
+  onSides,
   type Plan,
   pruned,
   renamed,
@@ -47,7 +48,7 @@ export function planStatement(
   );
   const all = new Set(plan.schema.fields.map(({ name }) => name));
   const best = groupsNarrowed(joinsInOrder(halvesBelow(withoutEmpty(plan))));
-  const once = withShared(pruned(best, all));
+  const once = withShared(pruned(onSides(best), all));
   return { plan: once, schema: new Schema(fields), written: planner.written };
 }
 

@@ -34,6 +34,7 @@ export type {
 export { namesOf, pruned } from './pruned.ts';
 export { pushed } from './pushed.ts';
 export { NamedOnce, withShared } from './shared.ts';
+export { OF_SIDE, onSides } from './sides.ts';
 export {
   checkOrder,
   distinctRows,
