@@ -122,7 +122,9 @@ function words(plan: Plan, textOf: TextOf): string {
       return `${what}${by}${calls}${once(plan.shared, textOf)}`;
     }
     case 'window':
-      return `Window functions: ${commas(plan.calls, textOf)}`;
+      return `Window functions: ${commas(plan.calls, textOf)}${
+        plan.first === undefined ? '' : `, of the first ${plan.first} rows of each partition`
+      }`;
     case 'sort': {
       const most = plan.limit === undefined ? '' : `, the first ${plan.limit}`;
       return `Put in order of ${order(plan.keys, textOf)}${most}`;

@@ -215,3 +215,48 @@ describe('values of one side of a join', () => {
     }
   });
 });
+
+describe('the first rows of partitions', () => {
+  const numbered = (from: string, order: string, more = '') =>
+    `SELECT *, row_number() OVER (PARTITION BY g ORDER BY ${order}) AS r${more} FROM ${from}`;
+
+  test.each(['r <= 2', 'r < 3', 'r = 2', '2 >= r', 'r BETWEEN 1 AND 2', 'r <= 2 AND id > 5'])(
+    'are told to the window: %s',
+    async (where) => {
+      expect(await planOf(`SELECT * FROM (${numbered('t', 'n, id')}) s WHERE ${where}`)).toMatch(
+        /of the first [23] rows of each partition/,
+      );
+    },
+  );
+
+  test.each([
+    [
+      'other functions',
+      numbered('t', 'n', ', sum(n) OVER (PARTITION BY g ORDER BY n) AS s'),
+      'r <= 2',
+    ],
+    ['ranks', 'SELECT *, rank() OVER (PARTITION BY g ORDER BY n) AS r FROM t', 'r <= 2'],
+    ['no partitions', 'SELECT *, row_number() OVER (ORDER BY n) AS r FROM t', 'r <= 2'],
+    ['rows behind', numbered('t', 'n'), 'r >= 2'],
+    ['one of two', numbered('t', 'n'), 'r <= 2 OR id = 1'],
+    ['many', numbered('t', 'n'), 'r <= 100'],
+  ])('are not told: %s', async (_, from, where) => {
+    expect(await planOf(`SELECT * FROM (${from}) s WHERE ${where}`)).not.toContain('of the first');
+  });
+
+  const orders = ['n', 'f', 'd', 'id'].flatMap((key) =>
+    ['', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST'].map((way) => `${key}${way}`),
+  );
+  test.each([...orders, 't DESC', 'n, f DESC', 'f, n'])(
+    'are those of the order by %s',
+    async (order) => {
+      for (const from of FROM) {
+        for (const first of [1, 2, 5]) {
+          const few = `SELECT * FROM (${numbered(from, order)}) s WHERE r <= ${first} ORDER BY g, r`;
+          const all = `SELECT * FROM (${numbered(from, order)}) s WHERE r + 0 <= ${first} ORDER BY g, r`;
+          expect(await rows(few)).toEqual(await rows(all));
+        }
+      }
+    },
+  );
+});

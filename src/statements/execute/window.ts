@@ -37,6 +37,7 @@ import {
   type Partitions,
   windowColumn,
 } from '../windows/index.ts';
+import { onlyFirst } from './first-of-partitions.ts';
 import {
   asOneBatch,
   BATCH_ROWS,
@@ -66,12 +67,21 @@ export function windowedRows(input: Relation, step: WindowStep, work: Work): Rel
     async *batches(): AsyncGenerator<RecordBatch> {
       const held = work.memory.hold('The rows of a window');
       try {
-        const batches = await collected(input, held);
+        let batches: readonly RecordBatch[] = await collected(input, held);
+        let ofPartitions: readonly Int32Array[] | undefined;
+        const [key] = orderBy;
+        if (step.first !== undefined && key !== undefined && batches.length > 0) {
+          const partitions = (await numbersOf(batches, partitionBy, input, work)) ?? [];
+          const all = { batches, partitions };
+          const some = await onlyFirst(all, input, key, step.first, work);
+          batches = some.batches;
+          ofPartitions = some.partitions;
+        }
         const rows = batches.reduce((sum, { numRows }) => sum + numRows, 0);
         if (rows === 0) return;
         const bytes = batches.reduce((sum, batch) => sum + batchBytes(batch), 0);
         held.set(2 * bytes + rows * ROW_BYTES);
-        const ofPartitions = await numbersOf(batches, partitionBy, input, work);
+        ofPartitions ??= await numbersOf(batches, partitionBy, input, work);
         let places = await sort(batches, Number.MAX_SAFE_INTEGER);
         let partitions: Uint8Array = new Uint8Array(rows);
         partitions[0] = 1;

@@ -19,6 +19,7 @@ import {
   withoutEmpty,
   withShared,
 } from '../steps/index.ts';
+import { firstsOfPartitions } from './firsts.ts';
 import { FreshNames } from './fresh-names.ts';
 import { Planner, sourceKey } from './planner.ts';
 
@@ -48,7 +49,7 @@ export function planStatement(
   );
   const all = new Set(plan.schema.fields.map(({ name }) => name));
   const best = groupsNarrowed(joinsInOrder(halvesBelow(withoutEmpty(plan))));
-  const once = withShared(pruned(onSides(best), all));
+  const once = withShared(pruned(onSides(firstsOfPartitions(best)), all));
   return { plan: once, schema: new Schema(fields), written: planner.written };
 }
 

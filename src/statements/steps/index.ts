@@ -7,7 +7,7 @@ export { withoutEmpty } from './empty.ts';
 export { rowsOf } from './estimates.ts';
 export { frameTrees } from './frame-trees.ts';
 export { halvesBelow } from './halves.ts';
-export { inputsOf } from './inputs.ts';
+export { inputsOf, withInputs } from './inputs.ts';
 export { joinsInOrder } from './join-order.ts';
 export { comparableKeys, isWithin, joinOf } from './joins.ts';
 export { castOf, castUnlessSame, commonKeyType, MOST_DIGITS } from './key-types.ts';

@@ -129,6 +129,8 @@ export interface WindowStep extends Step {
   readonly frame: 'rows' | 'peers' | 'whole' | RowFrame;
   /** One for each of the last columns of the schema; those before are columns of the input. */
   readonly calls: readonly AggregateExpression[];
+  /** How many rows of each partition are wanted, the first in order; others may be left out. */
+  readonly first?: number;
 }
 
 export interface SortKey {
