@@ -1,11 +1,12 @@
 /**
  * Compiles SQL expressions against a schema. `compileExpression` (any) and `compilePredicate` (a
- * condition) take texts, and keep the 128 used last of up to 64 KiB for each schema object;
- * `compileValue` converts to a column's type. `compileTree` and `compileConditionTree` take parsed
- * trees. Wrong SQL throws InvalidInput, unknown columns TableColumnNotFound. A `CompiledExpression`
- * computes values, and selects or counts the rows for which it is true. It also tells whether the
- * rows of a chunk can match, by their statistics, and which part of a condition an index or row ids
- * can answer.
+ * condition) take texts, and keep for each schema object the 128 used last, if they have up to
+ * 65,536 characters; `compileValue` takes a text whose values are converted to a column's type.
+ * These three return promises. `compileTree` and `compileConditionTree` compile parsed trees at
+ * once. Wrong SQL throws InvalidInput, unknown columns TableColumnNotFound. A `CompiledExpression`
+ * computes values, and selects or counts the rows for which it is true; if it is `heavy`, callers
+ * use its methods `..InSteps`. It also tells whether the rows of a chunk can match, by their
+ * statistics, and which part of a condition an index or row ids can answer.
  */
 
 import type { Data, DataType, Schema, Vector } from '../arrow/index.ts';

@@ -2,8 +2,8 @@
  * `withParameters` writes values into a statement in place of its placeholders, as literals. A
  * value is never read as SQL, whatever characters it has. Placeholders are `?` by order, `$1` by
  * number, or `$name`; in quotes and comments they are text. A placeholder without a value, a value
- * without a placeholder, a value that has no literal, `?` mixed with the others, and more than 1
- * MiB of text, before or after, throw InvalidInput.
+ * without a placeholder, a value that has no literal, `?` mixed with the others, and a statement of
+ * more than 1 MiB throw InvalidInput. The parser checks the length of the result again.
  */
 import { DirspaceError } from '../errors.ts';
 import { quotedText } from '../sql-quotes.ts';

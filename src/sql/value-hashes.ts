@@ -3,7 +3,7 @@
  * rows compared without keeping the values. Columns must be of one type and loaded from Arrow data:
  * equal values then have the same hash in every batch. Both zeros count as one value, and so do all
  * NaNs and all nulls. The hash depends on random words of the process, so it must not be stored.
- * `joinHashes` makes one hash of several columns.
+ * `joinHashes` mixes the hashes of one more column into those of a row, in place.
  */
 import { systemEnv } from '../env.ts';
 import {

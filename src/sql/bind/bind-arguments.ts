@@ -2,8 +2,8 @@
  * `argument` checks an argument of a function call against one letter of the function's signature:
  * `t` is a text, `i` a whole number, `n` a number, `f` a number that is converted to float64, `l` a
  * list. NULL passes unchanged, and any other type throws InvalidInput. `call` builds the bound node
- * of a call, and `isNull` recognises NULL. `exactOperand` keeps all digits of a number literal that
- * is cast to a decimal.
+ * of a call, and `isNull` recognises a NULL without a type. `exactOperand` keeps all digits of a
+ * number literal that is cast to a decimal, and returns undefined for anything else.
  */
 import { type DataType, Decimal } from '../../arrow/index.ts';
 import { MAX_PRECISION, refuse } from '../parse/index.ts';

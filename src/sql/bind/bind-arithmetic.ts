@@ -1,11 +1,12 @@
 /**
  * `bindArithmetic` binds `+ - * / %` and chooses the type of the result. Numbers give a 64-bit
  * integer, a decimal or a double. Intervals and durations move dates and timestamps; a date stays a
- * date if the step is a constant of months and days alone. Whole numbers move dates by days and
- * multiply intervals. Dates differ by a number of days, timestamps by a duration. A text literal
- * beside a date, timestamp or duration is read as one, or as an interval. NULL gives NULL, and
- * operands that do not fit throw InvalidInput. evaluate/evaluate-arithmetic.ts and
- * functions/intervals.ts compute the results.
+ * date if the step is a constant of months and days alone. Intervals are added to and subtracted
+ * from each other, and so are durations. Whole numbers move dates by days and multiply intervals.
+ * Dates differ by a number of days, timestamps by a duration. A text literal beside a date,
+ * timestamp or duration is read as one, or as an interval. NULL gives NULL, and operands that do
+ * not fit throw InvalidInput. evaluate/evaluate-arithmetic.ts and functions/intervals.ts compute
+ * the results.
  */
 import {
   DateDay,

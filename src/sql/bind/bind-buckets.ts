@@ -1,9 +1,11 @@
 /**
  * Binds time_bucket (`bindTimeBucket`) and date_bin (`bindDateBin`), which return the start of the
  * bucket that a date or timestamp is in. The width of the buckets, and their origin or (of
- * time_bucket) offset, are constants. Without an origin, buckets of time_bucket begin on Monday, 3
- * January 2000, those of months on 1 January 2000, as in DuckDB; those of date_bin begin on 1
- * January 1970, as in DataFusion. NULL gives NULL. Arguments that do not fit throw InvalidInput.
+ * time_bucket) offset, are constants. A width is of months, or of days and less, but not of both.
+ * Buckets of months begin on the first day of a month, whatever the day of the origin; an offset
+ * moves them. Without an origin, one bucket of time_bucket begins on Monday, 3 January 2000, or, of
+ * months, on 1 January 2000, as in DuckDB; one of date_bin begins on 1 January 1970, as in
+ * DataFusion. NULL gives NULL. Arguments that do not fit throw InvalidInput.
  */
 import {
   type DataType,

@@ -2,9 +2,10 @@
  * `bindCall` binds a function call: it finds the function among the built-in ones (`SIGNATURES`,
  * `ALIASES` and bind-forms.ts) and then among those that the program registered, checks the
  * arguments, and chooses the type of the result. NULL gives NULL, except for forms such as
- * coalesce. starts_with and its like become LIKE if they look for a constant text. A name of no
- * function throws InvalidInput with what to write instead; `checkFunctionName` throws the same for
- * a name alone. `FUNCTION_NAMES` lists the built-in names, and `isBuiltIn` looks one up.
+ * coalesce. starts_with and its like become LIKE if they look for a constant text. Arguments that
+ * do not fit throw InvalidInput. So does a name of no function, with what to write instead where
+ * that is known; `checkFunctionName` throws the same for a name alone. `FUNCTION_NAMES` lists the
+ * built-in names, and `isBuiltIn` looks one up.
  */
 import { DataType, Decimal, plainType } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * Binds strftime (`bindWritten`), strptime and try_strptime (`bindRead`) and typeof (`bindTypeOf`),
- * by DuckDB's rules. Formats are constants and are checked here. strptime gives a timestamp of
- * microseconds, or of nanoseconds if the format has %n, and in UTC if it has %z. typeof becomes a
- * constant, DuckDB's name of the type. NULL gives NULL. Arguments and formats that do not fit throw
+ * by DuckDB's rules. Formats are constants and are checked here. strptime and try_strptime give a
+ * timestamp of microseconds, or of nanoseconds if the format has %n, and in UTC if it has %z.
+ * typeof becomes a constant, DuckDB's name of the type. NULL gives NULL, but not for typeof. For a
+ * text that does not fit, try_strptime gives NULL too. Arguments and formats that do not fit throw
  * InvalidInput with their place.
  */
 import { DataType, type Decimal, plainType, Timestamp, TimeUnit } from '../../arrow/index.ts';

@@ -1,7 +1,9 @@
 /**
- * Binds the functions of texts that hold JSON, json_extract and its like, and the operators `->` and
- * `->>`. The path is a text, or a whole number for the place of an item; a constant path is parsed
- * here, so that a wrong one throws InvalidInput before any row is read.
+ * `JSON_CALLS` maps the functions of texts that hold JSON, json_extract and its like, and the
+ * operators `->` and `->>`, to the code that binds their calls. The path is a text, or a whole
+ * number for the place of an item; a constant path is parsed here, so that a wrong one throws
+ * InvalidInput before any row is read. NULL gives NULL, and other arguments that do not fit throw
+ * InvalidInput.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { JSON_FUNCTIONS, jsonPath } from '../json/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `likeNode` builds the bound form of LIKE and ILIKE. If a constant pattern and its escape
- * character are in lower case, `lower(x) LIKE 'a%'` becomes `x ILIKE 'a%'`, which means the same,
- * so lower(x) need not be computed.
+ * `likeNode` builds the bound form of LIKE and ILIKE, of a pattern that the caller has checked. If
+ * a constant pattern and its escape character are in lower case, `lower(x) LIKE 'a%'` becomes `x
+ * ILIKE 'a%'`, which means the same, so lower(x) need not be computed.
  */
 import { BOOL, type Bound } from '../typed/index.ts';
 

@@ -1,10 +1,10 @@
 /**
- * Binds calls that take lists: array_has, array_position, array_slice (of texts too), list_sort,
- * list_reverse and list_reverse_sort (`bindOrdered`), and array_has_any and array_has_all
- * (`bindArrays`). `bindQuantified` binds `x op ANY (list)` and `x op ALL (list)`, except for list
- * literals, which bind.ts handles. Lists and items are converted to a common type. NULL in place of
- * a list gives NULL. Another type there, and items without an order where one is needed, throw
- * InvalidInput.
+ * Binds calls that take lists: array_has (`bindArrayHas`), array_position (`bindArrayPosition`),
+ * array_slice, of texts too (`bindSlice`), list_sort, list_reverse and list_reverse_sort
+ * (`bindOrdered`), and array_has_any and array_has_all (`bindArrays`). `bindQuantified` binds `x op
+ * ANY (list)` and `x op ALL (list)`, except for list literals, which bind.ts handles. Lists and
+ * items are converted to a common type. NULL in place of a list gives NULL. Another type there, and
+ * items without an order where one is needed, throw InvalidInput.
  */
 
 import { plainType } from '../../arrow/index.ts';

@@ -1,9 +1,11 @@
 /**
- * Binds number literals (`numberLiteral`), negation, casts (`bindCast`), list literals (`bindList`)
- * and IS DISTINCT FROM (`bindDistinct`). A number literal keeps all its digits until its type is
- * known, and so does what is added, subtracted or multiplied of two (`exactLiteral`). `typeForText`
- * chooses the unit of a literal time or timestamp. A cast between types that have none throws
- * InvalidInput, and so do a number out of range and a list literal of more than 100,000 items.
+ * Binds number literals (`numberLiteral`), negation (`bindNegate`), casts (`bindCast`), list
+ * literals (`bindList`) and IS DISTINCT FROM (`bindDistinct`). A number literal keeps all its
+ * digits until its type is known. So does the sum, difference or product of two, if one of them has
+ * a point and neither an exponent; `exactLiteral` computes it, and returns undefined otherwise.
+ * `typeForText` chooses the unit of a literal time or timestamp. A cast between types that have
+ * none throws InvalidInput, and so do a number out of range and a list literal of more than 100,000
+ * items.
  */
 import {
   type DataType,

@@ -2,8 +2,8 @@
  * `SUMMARIES_OF_LISTS` maps the functions that reduce a list to the code that binds their calls:
  * list_sum, list_avg, list_min, list_max, list_distinct and array_to_string. A sum of integers is
  * an int64, of decimals a decimal of 38 digits, of floats a float64, and a mean is always a
- * float64; the others keep the type of the items. NULL gives NULL. Items of a type that the
- * function does not take throw InvalidInput.
+ * float64; list_min and list_max keep the type of the items. NULL gives NULL. Items of a type that
+ * the function does not take throw InvalidInput.
  */
 import { type DataType, Decimal, plainType } from '../../arrow/index.ts';
 import { canCast } from '../evaluate/index.ts';

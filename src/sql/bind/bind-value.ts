@@ -1,9 +1,9 @@
 /**
  * `bindValue` binds an expression whose values will be written to a column, and converts it to the
  * column's type. A text literal for a column of numbers or times is read as one, items of a list
- * that is written out too. Types that do not match throw InvalidInput, and so does a literal that
- * the column's type cannot hold without loss. Of a computed value, the row is refused when it is
- * evaluated.
+ * that is written out too. NULL fits every type. Types that do not match throw InvalidInput, and so
+ * does a literal that the column's type cannot hold without loss; an unknown column throws
+ * TableColumnNotFound. Of a computed value, the row is refused when it is evaluated.
  */
 import { type DataType, plainType, type Schema, typesEqual } from '../../arrow/index.ts';
 import { parseExact } from '../../values/index.ts';

@@ -1,9 +1,10 @@
 /**
  * Binds a syntax tree to a schema: resolves columns, checks types, inserts conversions and computes
- * constants. `bindExpression` binds any expression and `bindPredicate` a condition; `Binder` does
- * so piece by piece. `bindTerms` and `prepareLists` bind long conditions and long IN lists in
- * steps, so that they do not block the event loop. Unknown columns throw TableColumnNotFound. Types
- * that do not fit, unknown functions, aggregates and subqueries throw InvalidInput.
+ * constants. `bindExpression` binds any expression and `bindPredicate` a condition; `Binder` binds
+ * parts of one, in which literals may still have no final type. `bindTerms` and `prepareLists` bind
+ * long conditions and long IN lists in steps, so that they do not block the event loop. Unknown
+ * columns throw TableColumnNotFound. Types that do not fit, unknown functions, aggregates and
+ * subqueries throw InvalidInput.
  */
 import { DataType, Null as NullType, type Schema } from '../../arrow/index.ts';
 import { checkPattern } from '../evaluate/index.ts';

@@ -1,9 +1,9 @@
 /**
  * Simplifies bound trees without changing their meaning. `fold` computes constants. `flat` merges
  * nested ANDs or ORs, `negated` negates a condition, and `asRange` joins `>=` and `<=` into one
- * test. A constant whose computation fails stays in the tree, so that only rows that need its value
- * meet the error; so does one that takes long, such as a list of more than 1,000 items. A literal
- * that does not fit its explicit cast throws at once.
+ * test, or returns null if it cannot. A constant whose computation fails stays in the tree, so that
+ * only rows that need its value meet the error; so does one that takes long, such as a list of more
+ * than 1,000 items. A literal that does not fit its explicit cast throws at once.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { evaluateConstant } from '../evaluate/index.ts';
@@ -33,7 +33,10 @@ export function negated(arg: Bound): Bound {
   return { kind: 'not', arg, type: BOOL };
 }
 
-/** Joins `x >= low` and `x <= high` into one test; null if the sides are anything else. */
+/**
+ * Joins `x >= low` and `x <= high` into one test; null if the sides are anything else, and for
+ * texts, bytes and booleans.
+ */
 export function asRange(low: Bound, high: Bound): Bound | null {
   if (low.kind !== 'compareConstant' || high.kind !== 'compareConstant') return null;
   if (low.arg !== high.arg || low.op !== '>=' || high.op !== '<=') return null;

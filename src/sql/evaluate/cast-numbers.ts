@@ -1,11 +1,11 @@
 /**
  * `castNumbers` converts a whole column at once, if doubles hold every value exactly: numbers to
  * integers, integers and floats to float32, decimals to float64, integers and decimals to decimals,
- * dates, times and durations to integers and back, and dates and timestamps without a time zone
- * into each other. It returns null for all other casts and for values that do not fit, except in a
- * lenient cast to integers, which makes them null; cast.ts then converts value by value.
- * `roundedQuotient` rounds half away from zero, and `EXACT_DIGITS` is how many decimal digits are
- * below 2^53.
+ * dates, times, timestamps and durations to integers and back, and dates and timestamps without a
+ * time zone into each other. It returns null for all other casts and for values that do not fit,
+ * except in a lenient cast to integers, which makes them null; cast.ts then converts value by
+ * value. `roundedQuotient` rounds half away from zero, and `EXACT_DIGITS` is how many decimal
+ * digits are below 2^53.
  */
 import { type DataType, type Decimal, Precision } from '../../arrow/index.ts';
 import {

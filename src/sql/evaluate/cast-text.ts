@@ -2,8 +2,8 @@
  * Converts a text to a value of a type (`fromText`), and a value to text (`textOf`), for casts.
  * `fromText` returns undefined if the text does not fit the type, and `textOf` if the value has no
  * text, such as bytes that are not UTF-8. For a timestamp whose time zone the runtime does not
- * know, both throw InvalidInput. `misfitOf` tells an error message why a text does not fit a type,
- * or how such texts are written.
+ * know, both throw InvalidInput, unless the text has an offset. `misfitOf` tells an error message
+ * why a text does not fit a type, or how such texts are written.
  */
 import { type DataType, type Float, Precision } from '../../arrow/index.ts';
 import {

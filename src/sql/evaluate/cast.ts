@@ -1,9 +1,10 @@
 /**
- * `castColumn` converts a column to another type. An explicit cast drops the fraction for an
- * integer type and rounds for a decimal or float type. An implicit cast must keep the value. A
- * value that does not fit throws InvalidInput, or becomes null in TRY_CAST; an item of a list does
- * the same. Texts and lists are counted as memory of the request before they are made. `canCast`
- * tells whether values of one family of types can be cast to another family.
+ * `castColumn` converts a column to another type. An explicit cast of a number drops the fraction
+ * for an integer type and rounds for a decimal or float type; one of a time cuts it to a coarser
+ * unit. An implicit cast must keep the value. A value that does not fit throws InvalidInput, or
+ * becomes null in TRY_CAST; an item of a list does the same. A text of a fraction does not fit an
+ * integer type. Texts and lists are counted as memory of the request before they are made.
+ * `canCast` tells whether values of one family of types can be cast to another family.
  */
 
 import { type DataType, type FixedSizeList, plainType, Type } from '../../arrow/index.ts';

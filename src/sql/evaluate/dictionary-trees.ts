@@ -9,7 +9,7 @@ import { type Bound, type BoundColumn, childrenOf, familyOf } from '../typed/ind
 
 const onlyColumns = new WeakMap<Bound, BoundColumn | null>();
 
-/** The one column below `bound`, where there is only one and it is a dictionary. */
+/** The one column below `bound`, if there is only one and it may have a dictionary; else null. */
 export function onlyDictionary(bound: Bound): BoundColumn | null {
   let found = onlyColumns.get(bound);
   if (found === undefined) {

@@ -3,9 +3,9 @@
  * follow IEEE 754. For integers and decimals, a result out of range and a division by zero throw
  * InvalidInput. Integer division truncates, and % has the sign of the dividend. A decimal result is
  * rounded half away from zero to the digits of its type, and `rounded` does so for one value.
- * `compareArithmetic` compares results with a constant without keeping them, and `rescaleColumn`
- * counts a column in a finer unit. number-kernels.ts computes columns of 1,024 rows or more if it
- * can.
+ * `compareArithmetic` compares results with a constant without keeping them, or returns null if the
+ * kernels cannot, and `rescaleColumn` counts a column in a finer unit. number-kernels.ts computes
+ * columns of 1,024 rows or more if it can.
  */
 import type { DataType, Decimal, Int64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -2,8 +2,8 @@
  * Compares a column with a constant (`compareWithConstant`) or with two bounds (`inRange`). The
  * result is one truth value per row, unknown for a null. Numbers of different types compare
  * exactly. NaN equals NaN and is the greatest number, and -0 equals 0. Texts compare in the order
- * of code points. `compareBytes`, `equalBytes`, `packed` and `lastFour` compare byte strings, for
- * other files too.
+ * of code points. For other files too, `compareBytes` and `equalBytes` compare byte strings, and
+ * `packed` and `lastFour` read up to four bytes as one number.
  */
 
 import type { CompareOperator } from '../parse/index.ts';

@@ -3,8 +3,8 @@
  * steps, because a pattern may come from a row and be very long; `compiledBytes` bounds the memory.
  * They throw InvalidInput if the pattern ends in an escape character that escapes nothing, or if a
  * part between two % contains _ and has more than 1,000 bytes. `checkPattern` throws the same
- * without compiling. `matches` tests a text against a compiled pattern; `matchAt`, `matchBefore`
- * and `find` look for one part of it.
+ * without compiling. `matches` tests a text against a compiled pattern; for ILIKE, the caller puts
+ * the text into lower case first. `matchAt`, `matchBefore` and `find` look for one part of it.
  */
 import { DirspaceError } from '../../errors.ts';
 import { drained } from '../../steps.ts';

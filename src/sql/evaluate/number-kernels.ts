@@ -1,8 +1,9 @@
 /**
  * `NumberKernels` computes arithmetic, comparisons and logic over whole columns in WebAssembly with
  * 128-bit vectors. It also counts and lists true rows. It owns the module and its memory, and
- * copies columns through it in blocks. `numberKernels` returns null for fewer than 1,024 rows, and
- * if the module cannot be loaded; callers then use their own loops.
+ * copies columns through it in blocks. Methods return null for what they cannot compute, such as a
+ * result beyond 64 bits. `numberKernels` returns null for fewer than 1,024 rows, and if the module
+ * cannot be loaded; callers then use their own loops.
  */
 
 import { instantiate } from '../../wasm.ts';

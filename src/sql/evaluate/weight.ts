@@ -1,9 +1,9 @@
 /**
  * Estimates how long a bound tree takes to evaluate, in comparisons of two numbers: `weightOf` for
  * one row, and `workOf` for all rows of a frame. `isLight` tells whether a tree may be evaluated
- * without a pause; a tree with a regular expression, with a function whose text may grow, or with a
- * registered function never may. Scans choose the sizes of their slices by these estimates, and
- * evaluation its pauses.
+ * without a pause; a tree with a regular expression, with a function whose text may grow, or with
+ * one whose time for a row is not bounded, such as a registered function, never may. Scans choose
+ * the sizes of their slices by these estimates, and evaluation its pauses.
  */
 
 import { compileRegexp } from '../regexp/index.ts';

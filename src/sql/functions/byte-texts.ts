@@ -1,9 +1,10 @@
 /**
- * Computes text functions, such as substr, trim and replace, for a whole column from its UTF-8
- * bytes, without making strings. `overBytes` is for functions of one column and constants, and
- * `joinedTexts` joins columns and constants. The results equal those of strings.ts, which computes
- * all other calls: those with other arguments, with more than 4 MiB of text, and those that throw.
- * Trimmed and cut texts share the bytes of their column; the memory of others is claimed.
+ * Computes text functions for a whole column from its UTF-8 bytes, without making strings.
+ * `overBytes` adds one of `cased`, `substr`, `left`, `right`, `trimmed`, `strpos`, `splitPart`,
+ * `replaced`, `reversed` and `padded` to a function of one column and constants, and `joinedTexts`
+ * joins columns and constants. The results equal those of strings.ts, which computes all other
+ * calls: those with other arguments, with more than 4 MiB of text, and those that throw. Trimmed
+ * and cut texts share the bytes of their column; the memory of others is claimed.
  */
 
 import type { DataType } from '../../arrow/index.ts';

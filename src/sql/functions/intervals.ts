@@ -1,9 +1,9 @@
 /**
  * Moves dates and timestamps by intervals (`moveDate`, `moveTimestamp`, and `moveInstant` for one
- * value), and negates and adds intervals. Months are added first, by the calendar, then days, both
- * by the clock of the timestamp's time zone, and then nanoseconds. Dates move by months and days
- * only. A date or timestamp out of range throws InvalidInput; the counts of an interval are not
- * checked here.
+ * value), and negates and adds intervals (`negateInterval`, `sumIntervals`). Months are added
+ * first, by the calendar, then days, both by the clock of the timestamp's time zone, and then
+ * nanoseconds. Dates move by months and days only. A date or timestamp out of range throws
+ * InvalidInput; the counts of an interval are not checked here.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

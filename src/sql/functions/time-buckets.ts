@@ -1,8 +1,9 @@
 /**
  * `bucketStart` creates the function that returns the start of the bucket that a date or timestamp
- * is in, for time_bucket and date_bin. Buckets are equally wide, in months or in nanoseconds, and one
- * of them begins at the origin. A timestamp with a time zone is bucketed by the clock of that zone.
- * A start that is out of range throws InvalidInput.
+ * is in, for time_bucket and date_bin. All buckets have the same width. Of those in nanoseconds one
+ * begins at the origin. Those in months begin on the first day of a month, and one of them in the
+ * month of the origin, whatever its day. A timestamp with a time zone is bucketed by the clock of
+ * that zone. A start that is out of range throws InvalidInput.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
  * `assembled` builds one column from the values that CASE or COALESCE choose from several columns,
  * by copying between their arrays. Texts share the bytes of their column if all come from one;
- * otherwise they are copied, and their memory is claimed. It returns null if it cannot combine the
- * forms of the columns, or if the copied texts would have 2 GiB or more.
+ * otherwise they are copied, and their memory is claimed, which throws InvalidInput if there is too
+ * little. It returns null if it cannot combine the forms of the columns, or if the copied texts
+ * would have 2 GiB or more.
  */
 import { type DataType, NO_BYTES } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -1,7 +1,8 @@
 /**
  * `gather` picks rows of an evaluated column by number, in any order; texts and lists share their
- * bytes and items. `concatenate` joins pieces of one column. It copies whole arrays if all pieces
- * have the same form and kind of array, and otherwise goes value by value.
+ * bytes and items. `concatenate` joins pieces of one column. It copies whole typed arrays if all
+ * pieces have the same form and kind of them, and otherwise goes value by value. It throws
+ * RangeError if there are no pieces.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { MOST_COLUMN_BYTES, spanOf } from '../texts/index.ts';
