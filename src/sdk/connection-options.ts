@@ -2,8 +2,10 @@
  * Defines the options and results of a connection's methods for namespaces and tables, such as
  * `CreateTableOptions`. Functions such as `createMode`, `propertiesOf` and `page` translate options
  * into members of requests. `pathAndOptions` reads the arguments of methods whose path may be left
- * out, and `namesFrom` collects the names of all pages. Options that contradict each other, unknown
- * members of `NamespacePropertyChanges` and a limit that is no count throw InvalidInput.
+ * out, and `namesFrom` collects the names of all pages. InvalidInput is thrown for options given
+ * twice, for `lance` or `compression` that contradict the property of that name, for unknown
+ * members of `NamespacePropertyChanges`, and for a limit of `namesFrom` that is no count. The
+ * catalog checks the rest.
  */
 
 import { type Compression, checkCompression } from '../compression.ts';

@@ -1,8 +1,9 @@
 /**
  * `Connection` is an open catalog, in a directory or on a server. Its methods work on namespaces,
- * tables, views, files, jobs and the trash, and run SQL. An operation that the catalog lacks
- * rejects with Unsupported. `close` ends the handles of its tables, cancels its jobs that run in
- * this process, and closes the catalog; later calls throw Closed.
+ * tables, views, files, jobs, transactions and the trash, run SQL, and watch for changes. An
+ * operation that the catalog lacks rejects with Unsupported. `close` ends the handles of its
+ * tables, cancels its jobs that run in this process, and closes the catalog; later calls throw
+ * Closed.
  */
 import { systemEnv } from '../env.ts';
 import type {

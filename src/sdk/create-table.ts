@@ -1,8 +1,10 @@
 /**
  * `createTable` creates a table from any data that a user may pass and returns its handle. It
- * converts the data to Arrow, computes missing vectors by embedding functions, and sends the rows
- * to the catalog. Unknown options throw InvalidInput, and LanceDB's options for other file formats
- * Unsupported. `tableToCreate` reads the forms of arguments that `Connection.createTable` takes.
+ * converts the data to Arrow, computes missing vectors by the embedding functions that the schema
+ * or the options name, and sends the rows to the catalog. A table of that name throws
+ * TableAlreadyExists, unless the mode is `exist_ok`, which ignores the data, or `overwrite`.
+ * Unknown options throw InvalidInput, and LanceDB's options for other file formats Unsupported.
+ * `tableToCreate` reads the forms of arguments that `Connection.createTable` takes.
  */
 import {
   type CreateTableArguments,

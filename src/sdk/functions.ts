@@ -1,8 +1,9 @@
 /**
  * `registerFunction` lets SQL expressions of this process call a synchronous function of the
- * program, until the function that it returns is called. The signature gives the types of the
- * arguments and of the result, by name or as Arrow types. Arguments of a wrong kind, a name that is
- * taken, and types without plain values throw InvalidInput; sql/register.ts checks the name.
+ * program, until the function that it returns is called. The function is not called for null
+ * arguments: the result is null then. The signature gives the types of the arguments and of the
+ * result, by name or as Arrow types. Arguments of a wrong kind, a name that is taken, and types
+ * without plain values throw InvalidInput; sql/register.ts checks the name.
  */
 import type { DataType } from '../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../errors.ts';

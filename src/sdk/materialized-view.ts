@@ -1,9 +1,10 @@
 /**
- * Creates, opens and lists materialized views for a connection. A `MaterializedView` gives the
- * table and the definition of a view. A new view is empty until `refresh` computes its rows.
- * Opening a plain table as a view throws InvalidTableState. `viewNames` describes each of the given
- * tables and returns those that are views. It leaves out a table that cannot be described, but
- * throws errors that may pass and errors of the connection.
+ * Creates, opens and lists materialized views for a connection (`createView`, `openView`,
+ * `viewNames`). A `MaterializedView` gives the table and the definition of a view. A new view is
+ * empty until `refresh`, or `refreshAsync` as a job, computes its rows. Opening a plain table as a
+ * view throws InvalidTableState. `viewNames` describes each of the given tables and returns those
+ * that are views. It leaves out a table that cannot be described, but throws errors that may pass
+ * and errors of the connection.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import type {

@@ -1,7 +1,7 @@
 /**
  * `packBits` packs bits into bytes, for vectors that are compared by `hamming` distance. Each
- * number other than 0 is a set bit. The first number is the lowest bit of the first byte, and the
- * last byte is filled up with zeros.
+ * number other than 0 and NaN is a set bit. The first number is the lowest bit of the first byte,
+ * and the last byte is filled up with zeros.
  */
 
 export function packBits(data: readonly number[]): number[] {

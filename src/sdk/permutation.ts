@@ -1,10 +1,11 @@
 /**
- * `permutationBuilder` returns a `PermutationBuilder`, which creates a table for training: the row
- * ids of another table (`row_id`), in row order or shuffled, each with the number of its split
- * (`split_id`). The new table is in memory unless `persist` names a place for it. All row ids are
- * read into memory at once. A seed gives the same order for the same rows, though not LanceDB's;
- * without a seed a default one is used. Splits that the rows cannot fill throw InvalidInput; a
- * table that changes during each of five readings throws ConcurrentModification.
+ * `permutationBuilder` returns a `PermutationBuilder`, whose `execute` creates a table for
+ * training: the row ids of another table (`row_id`), in row order or shuffled, each with the number
+ * of its split (`split_id`). Rows in no split are left out; without splits all have the number 0.
+ * The new table is in memory unless `persist` names a place for it. All row ids are read into
+ * memory at once. A seed gives the same order for the same rows, though not LanceDB's; without a
+ * seed a default one is used. Wrong options, and splits that the rows cannot fill, throw
+ * InvalidInput; a table that changes during each of five readings throws ConcurrentModification.
  */
 import {
   dataOf,

@@ -1,6 +1,8 @@
 /**
  * Implements a connection's methods for the trash: `listTrash`, `undropTable` and `purgeTrash`,
  * with the types of their options and results. If the catalog has no trash, they throw Unsupported.
+ * Without `olderThan`, `purgeTrash` removes all that was dropped, for good. The option `detached`
+ * is for deregistered tables in place of dropped ones.
  */
 import type { Env } from '../env.ts';
 import type {

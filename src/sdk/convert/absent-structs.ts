@@ -1,10 +1,10 @@
 /**
  * `withoutAbsentStructs` returns the schema by which rows to add are read: that of the table
- * without the nullable top-level structs that the data lacks. Lance 2.0 cannot store a null
- * struct, but reads a column that is missing in a file as null, so the table still opens in Lance.
- * Only arrays of rows, Arrow tables and record batches are looked at. The whole schema is returned
- * for other data, and where the data's schema or first row has a column that the table does not
- * have.
+ * without the nullable top-level structs that the data lacks. Lance 2.0 cannot store a null struct,
+ * but reads a column that is missing in a file as null, so the table still opens in Lance. Only
+ * arrays of rows, Arrow tables and record batches are looked at. The whole schema is returned for
+ * other data, if all columns of the table are such structs, and where the data's schema or first
+ * row has a column that the table does not have.
  */
 import { DataType, type Field, Schema } from '../../arrow/index.ts';
 import { isArrowLike } from './arrow-like.ts';

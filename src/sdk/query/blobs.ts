@@ -1,9 +1,9 @@
 /**
  * Reads the bytes of blobs by row ids. `fetchBlobs` returns all bytes, and `fetchBlobFiles` returns
  * handles (`BlobFile`) that read a blob, or a range of it, on demand. Both keep the order of the
- * ids, repeats included. An id without a row throws InvalidInput, and a blob that is an address
- * Unsupported. If the catalog cannot fetch blobs, their rows are read by a `TakeQuery` instead.
- * `blobColumns` lists the columns that hold blobs.
+ * ids, repeats included, and return null for a null value. An id without a row throws InvalidInput,
+ * and a blob that is an address Unsupported. If the catalog cannot fetch blobs, their rows are read
+ * by a `TakeQuery` instead. `blobColumns` lists the columns that hold blobs.
  */
 import {
   blobElsewhere,

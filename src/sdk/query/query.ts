@@ -1,9 +1,11 @@
 /**
- * Builds queries over the rows of a table. `Query` selects rows by predicate, order and full text,
- * and `VectorQuery` finds the nearest vectors. A `VectorQuery` with a full-text search is hybrid: a
- * reranker joins the rows of both searches. A search without a limit gets the limit 10. Methods
- * that add to a query return the same query; `nearestTo`, `groupBy` and `aggregate` return a new
- * one. Malformed vectors, counts and orderings throw InvalidInput.
+ * Builds queries over the rows of a table. `Query` selects rows, and `VectorQuery` finds the
+ * nearest vectors. Their base `FilteredQuery` adds predicate, order, limit and full-text search. A
+ * `VectorQuery` with a full-text search is hybrid: a reranker joins the rows of both searches. A
+ * search without a limit gets the limit 10. Methods that add to a query return the same query;
+ * `nearestTo`, `groupBy` and `aggregate` return a new one. Malformed vectors, counts and orderings
+ * throw InvalidInput. So does `groupBy` after anything but `where`, and, when the query runs,
+ * `rerank` without a full-text search.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

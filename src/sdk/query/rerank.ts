@@ -1,9 +1,9 @@
 /**
  * Joins the rows of a vector search and of a full-text search in one order. `RRFReranker`, the
- * default, adds reciprocal ranks. It matches rows by `_rowid`, and throws InvalidInput for rows
- * without it. Programs may implement the interface `Reranker` themselves. `reranked` cuts out of a
- * reranker's rows the page that the query asks for, and throws InvalidInput if they are no record
- * batch or lack `_relevance_score`.
+ * default, adds reciprocal ranks; `RRFReranker.create` makes one. It matches rows by `_rowid`, and
+ * throws InvalidInput for rows without it. Programs may implement the interface `Reranker`
+ * themselves. `reranked` cuts out of a reranker's rows the page that the query asks for, and throws
+ * InvalidInput if they are no record batch or lack `_relevance_score`.
  */
 import {
   columnsOf,

@@ -2,7 +2,8 @@
  * `TakeQuery` reads rows by id or by offset, in the order asked for and with repeats; missing rows
  * are left out. If the catalog cannot take rows, it queries them by a predicate, and pick-rows.ts
  * restores the order. `explainPlan` and `analyzePlan` always describe that query by a predicate.
- * `rowNumbers` checks ids and offsets, and throws InvalidInput for anything but integers from 0.
+ * `rowNumbers` checks ids and offsets, and throws InvalidInput for anything but exact integers from
+ * 0 to 2^64 - 1.
  */
 import { handedOut, type RecordBatch, type RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

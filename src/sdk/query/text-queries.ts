@@ -2,9 +2,10 @@
  * Defines full-text queries as objects, such as `MatchQuery`, `PhraseQuery` and `BooleanQuery`,
  * which a search takes in place of plain text. Each builds its form for the protocol. The
  * constructors throw InvalidInput for a wrong text, operator, option or part; the catalog checks
- * columns and numbers. `tokenize` returns the words of a text, with their positions, as a full-text
- * search would look for them; `TOKENIZE_MEMBERS` has the names of its options in the protocol.
- * `columnsNamed` and `textsIn` return the columns and the texts of a query.
+ * names of columns and most numbers. `tokenize` and `relativeTokens` return the words of a text,
+ * with their positions, as a full-text search would look for them; `TOKENIZE_MEMBERS` has the names
+ * of the options in the protocol. `columnsNamed` returns all columns of a query, and `textsIn` the
+ * texts that it looks for, without those that rows must not have or that lower a score.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { FtsQuery } from '../../protocol/index.ts';

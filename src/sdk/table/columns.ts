@@ -1,10 +1,10 @@
 /**
  * Translates arguments of a table's methods into the protocol's form: columns to add
  * (`newColumns`), to alter (`alterationsOf`), to drop (`columnNames`) or to fill
- * (`backfillMembers`), and changes of the metadata of fields (`fieldUpdates`). `dataTypeJson`
- * returns the JSON form of a type. Arguments of a wrong shape, and a new column of nulls that may
- * not be null, throw InvalidInput. The catalog checks the names of columns, the names of types and
- * the SQL.
+ * (`backfillMembers`), and changes of the metadata of fields (`fieldUpdates`). `refreshResult`
+ * translates the answer to a backfill. `dataTypeJson` returns the JSON form of a type. Arguments of
+ * a wrong shape, and a new column of nulls that may not be null, throw InvalidInput. The catalog
+ * checks the names of columns, the names of types and the SQL.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

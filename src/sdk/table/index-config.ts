@@ -1,9 +1,10 @@
 /**
  * `Index` describes an index to create, by a static method for each type of index, and translates
- * it to members of the protocol's request. An option that the type does not have throws
- * Unsupported. `usualIndex` chooses the type for a column: IVF_PQ for fixed-size lists, BTREE for
- * all others; it throws TableColumnNotFound for a missing column. `isScalar` tells whether
- * CreateTableScalarIndex creates the index, or CreateTableIndex.
+ * it to members of the protocol's request. A catalog of directories builds every type for vectors
+ * as IVF_SQ. An option that the type does not have throws Unsupported. `usualIndex` chooses the
+ * type for a column: IVF_PQ for fixed-size lists, BTREE for all others; it throws
+ * TableColumnNotFound for a missing column. `isScalar` tells whether CreateTableScalarIndex creates
+ * the index, or CreateTableIndex.
  */
 import { DataType, type Field, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,11 @@
 /**
  * `optimizeTable` implements `Table.optimize`, and `optimizeTableAsync` does the same work as a
  * job. Both check the options and translate them to members of the protocol's request and to
- * options of the call; wrong ones throw InvalidInput. By default, versions superseded more than 7
- * days ago are removed. `optimizeTable` rejects with Unsupported if the catalog lacks the
- * operation. `timeOf` reads a Date that an option gives.
+ * options of the call; wrong ones, and a handle pinned to a version, throw InvalidInput. By
+ * default, versions superseded more than 7 days ago are removed. `optimizeTable` rejects with
+ * Unsupported if the catalog lacks the operation. `timeOf` returns the milliseconds of a Date, and
+ * throws InvalidInput for anything else. `progressFrom` adapts a callback to the catalog's
+ * progress.
  */
 import { type Compression, checkCompression } from '../../compression.ts';
 import type { Env } from '../../env.ts';

@@ -1,10 +1,10 @@
 /**
- * `TablePosition` tracks the version that a table handle points at: the newest version of a branch,
- * or a pinned one. It reads the number and the schema of that version, and throws InvalidTableState
- * if the table has no data, and Unsupported if another program keeps its rows in Lance's format.
- * `writable` refuses changes to a pinned version with InvalidInput. The handle stays on the table
- * that it first found, even if another table takes the name, if the catalog tells incarnations (ids
- * that tell tables of one name apart).
+ * `TablePosition` tracks the version that a table handle points at: the newest version of a branch
+ * (`follow`), or a pinned one (`pin`). It reads the number and the schema of that version. A table
+ * without data throws InvalidTableState. Reading the schema, and `probe`, throw Unsupported if
+ * another program keeps the rows in Lance's format. `writable` refuses changes to a pinned version
+ * with InvalidInput. The handle stays on the table that it first found, even if another table takes
+ * the name, if the catalog tells incarnations (ids that tell tables of one name apart).
  */
 import type { Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

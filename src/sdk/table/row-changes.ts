@@ -1,8 +1,11 @@
 /**
  * `RowChanges` adds, updates, deletes and merges the rows of a handle's table, each call in one
- * version at most. The table's embedding functions compute the vectors that added and merged rows
- * lack. `deleteRows` deletes by a predicate if the catalog has no DeleteRows. A handle that is
- * pinned to a version throws InvalidInput.
+ * version at most. Vectors that rows lack are computed by the embedding functions of the schema by
+ * which the rows are read. This is the table's schema, but `add` uses the schema that it is given,
+ * and that of Arrow data that overwrites; if such a schema names no functions, none are used.
+ * `mergeInsert` returns a builder, whose `execute` runs the merge. `deleteRows` deletes by a
+ * predicate if the catalog has no DeleteRows. A handle that is pinned to a version throws
+ * InvalidInput.
  */
 import type { Schema } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

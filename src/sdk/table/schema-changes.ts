@@ -1,8 +1,9 @@
 /**
  * `SchemaChanges` adds, alters, drops and fills columns of a handle's table, and changes the
- * metadata of its schema and fields, including the primary key. Each call commits one version at
- * most; only filling a column may commit several, and may run as a job. A handle that is pinned to
- * a version throws InvalidInput.
+ * metadata of its schema and fields, including the primary key. `updateSchemaMetadata` replaces all
+ * metadata of the schema. Each call commits one version at most; only filling a column may commit
+ * several, and may run as a job (`refreshColumnAsync`, which throws InvalidInput for a column that
+ * is not computed). A handle that is pinned to a version throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

@@ -1,8 +1,10 @@
 /**
  * `searchOf` builds the query that `Table.search` returns: a search by a vector, by words, or by
- * the vector that the table's embedding function computes for a text. It throws InvalidInput for a
- * text with an unknown query type, and for a vector with the type `fts`. If a text is searched by
- * the type `vector` and the table has no embedding function, the query fails when it runs.
+ * the vector that the table's embedding function computes for a text. For a text, the type `auto`,
+ * which is the default, leaves the choice to AutoQuery. The type `vector` computes the vector at
+ * once; if the table has no embedding function, the query fails when it runs. A text with an
+ * unknown query type, and a vector with the type `fts`, throw InvalidInput. A query object is
+ * always a full-text search.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

@@ -2,8 +2,8 @@
  * `Table` is a handle on one table, either at the newest version of a branch or pinned to one
  * version (position.ts). Its methods read, search, change, optimize and describe the table, and
  * give access to its tags and branches. Other files of this folder do most of the work. A pinned
- * handle refuses changes of rows, columns and indexes with InvalidInput, but `restore` makes its
- * version the newest. A closed handle throws Closed.
+ * handle refuses changes of rows, schema and indexes, and `optimize`, with InvalidInput. `restore`
+ * makes its version the newest, which the handle then follows. A closed handle throws Closed.
  */
 import {
   type Table as ArrowTable,

@@ -1,8 +1,9 @@
 /**
  * `updatesOf` converts an update to the form of the protocol's request: pairs of a column and its
- * SQL, and the predicate. The caller gives the columns as `values`, as `valuesSql`, or as an object
- * of SQL by column. An update that sets no column, SQL that is no text and a value without a
- * literal throw InvalidInput. So do `values` beside `valuesSql`, and two different predicates.
+ * SQL, and the predicate. Without a predicate the update is for all rows. The caller gives the
+ * columns as `values`, as `valuesSql`, or as an object of SQL by column. An update that sets no
+ * column, SQL that is no text and a value without a literal throw InvalidInput. So do `values`
+ * beside `valuesSql`, and two different predicates.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { AnyRow } from '../convert/index.ts';

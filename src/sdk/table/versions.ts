@@ -1,10 +1,11 @@
 /**
- * `listVersions` lists the versions of a table's branch. `resolveSelection` finds the version that
- * a number, tag or time selects. A time selects the version that was newest then, by the clocks of
- * the writers; versions whose times contradict the others are passed over, but the list has them. A
- * time before the first version throws TableVersionNotFound; a selection of no version, or by
- * several members at once, InvalidInput. `restoreVersion` makes an old version of the handle's
- * branch the newest.
+ * `listVersions` lists the versions of a table's branch, oldest first by default.
+ * `resolveSelection` finds the version that a number, tag or time selects; it does not look whether
+ * a number is there. A time selects the version that was newest then, by the clocks of the writers;
+ * `versionsInOrder` passes over versions whose times contradict the others. A time before the first
+ * version throws TableVersionNotFound; a selection of no version, or by several members at once,
+ * InvalidInput. `restoreVersion` makes an old version of the handle's branch the newest, which the
+ * handle then follows.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, TableVersion } from '../../protocol/index.ts';
