@@ -1,10 +1,12 @@
 /**
  * `cleanup` removes versions that were superseded longer ago than asked, with the files that only
  * they used. It also removes files that no version refers to, once they are old enough or their
- * writer has died. It keeps the newest version of every branch, tagged and held versions, the files
- * of writers in progress, and the fragments of a table that lost all its versions. If something
- * that versions need cannot be found, it throws ServiceUnavailable and removes no file besides the
- * expired versions. `fileSystemTime` tells the time by the file system's clock.
+ * writer has died. It keeps the newest version of every branch, tagged and held versions, versions
+ * that Lance's clients need as the origin of a branch, the files of writers in progress, and the
+ * fragments of a table that lost all its versions. With `dryRun` it only counts. If something that
+ * versions need cannot be found, it throws ServiceUnavailable and removes no file besides the
+ * expired versions; it throws TableNotFound if the table left its place. `fileSystemTime` tells the
+ * time by the file system's clock.
  *
  * After it has removed versions, it lists files first, then writers, then the versions that remain:
  * table/versions/writers.ts explains why this order is safe.

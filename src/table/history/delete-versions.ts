@@ -1,9 +1,10 @@
 /**
- * `deleteVersions` deletes versions for good, safely beside concurrent tags, holds and writers,
- * keeps those that get a tag or a hold meanwhile, and returns how many it deleted. `planDeletion`
- * finds the versions that ranges name, and throws InvalidTableState if one of them must stay: the
- * newest, one with a tag or a hold, or the origin of a branch that Lance's clients need.
- * `keptVersions` lists these with the reasons.
+ * `planDeletion` finds the versions that ranges name. It throws InvalidInput for a range that runs
+ * backwards, and InvalidTableState if one of the versions must stay: the newest, one with a tag or
+ * a hold, or the origin of a branch that Lance's clients need. `keptVersions` lists these with the
+ * reasons. `deleteVersions` deletes versions for good, safely beside concurrent tags, holds and
+ * writers, keeps those that get a tag or a hold meanwhile, and returns how many it deleted. Its
+ * caller leaves out the newest version.
  *
  * A run of versions is first marked, which hides it from lists. Then tags and holds are read again.
  * Whoever creates a tag or a hold looks for marks afterwards, so one side always sees the other. A

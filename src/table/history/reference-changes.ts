@@ -1,10 +1,11 @@
 /**
  * Creates and moves tags (`createVersionTag`, `updateVersionTag`) and deletes branches
  * (`deleteUnneededBranch`), safely beside concurrent deletions. A version is held until the tag
- * that names it exists; one that is gone throws TableVersionNotFound. A branch stays, with
- * InvalidTableState, if a tag names it, or if another branch was made from it and Lance's clients
- * may write that one. If the table leaves its place meanwhile, TableNotFound or CommitStateUnknown
- * is thrown. versions/tags.ts and versions/branches.ts write the files.
+ * that names it exists; one that is gone throws TableVersionNotFound. A tag that exists already
+ * throws TableTagAlreadyExists; moving a tag or deleting a branch that is not there returns false.
+ * A branch stays, with InvalidTableState, if a tag names it, or if another branch was made from it
+ * and Lance's clients may write that one. If the table leaves its place meanwhile, TableNotFound or
+ * CommitStateUnknown is thrown. versions/tags.ts and versions/branches.ts write the files.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { TagRecord } from '../../format/index.ts';

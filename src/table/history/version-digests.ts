@@ -1,8 +1,9 @@
 /**
  * Lists versions without reading each manifest. `versionNumbers` lists the numbers that were not
- * deleted, `digestsOf` returns digests of versions, which hold the facts that lists show, without
- * those that readers may not see, and `noteDigest` keeps the digest of a new version. Digests lie
- * in files beside the manifests, for 64 versions each.
+ * deleted. `digestsOf` returns digests, which hold the facts that lists show, of the given versions
+ * that readers may see; their numbers must ascend or descend. A manifest that has to be read and is
+ * damaged throws Corrupt. `noteDigest` keeps the digest of a new version, and never fails. Digests
+ * lie in files beside the manifests, for 64 versions each.
  *
  * The manifests are the truth. A digest counts only if its checksum is the one that the next
  * version of the list names as its parent's; otherwise the manifest is read. The manifest of the

@@ -1,12 +1,16 @@
 /**
  * `commit` commits the next version of a branch. It calls the caller's `build` on the newest
- * version and publishes the result under the next number, unless `build` returns undefined. After a
- * conflict it builds again; it throws ConcurrentModification if the other change rules this one out
- * or the commit timeout is over, and InvalidTableState for a change of a materialized view that is
- * no refresh. A writer that loses too often takes an advisory lock, for which others wait a little.
- * CommitStateUnknown means that the version may or may not exist. `newTransaction` makes the id of
- * a commit, `nextManifest` and `madeVisible` also serve files that publish versions in other ways,
- * and `sameContent` drafts a version of the same rows.
+ * version and publishes the `Draft` that it returns under the next number. If `build` returns
+ * undefined, nothing is published. After a conflict it builds again. It throws
+ * ConcurrentModification if an overwrite, restore or compaction meanwhile rules the change out, if
+ * the commit timeout is over, or if the request fixes `version` and another number is next.
+ * CommitStateUnknown means that the version may or may not exist. On a materialized view, a draft
+ * that is no refresh throws InvalidTableState, unless its kind keeps the rows: compact, restore,
+ * and metadata, such as createIndex. A writer that loses too often takes an advisory lock, for
+ * which others wait a little.
+ *
+ * `newTransaction` makes the id of a commit. `nextManifest` and `madeVisible` also serve files that
+ * publish versions in other ways, and `sameContent` drafts a version of the same rows and columns.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

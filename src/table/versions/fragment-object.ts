@@ -3,8 +3,9 @@
  * Corrupt. `openObject` opens the file of a fragment, `readObject` reads it, and `openSized` opens
  * any file. If a file is missing, `missingFile` finds out why and returns the error to throw:
  * cleanup deleted the version (TableVersionNotFound), the table is gone (TableNotFound), or the
- * file is lost (Corrupt). It returns undefined if the file is there by now, to be looked for again.
- * `closedOnFailure` closes a file if the work with it fails.
+ * file is lost (Corrupt). It returns undefined if the file is there by now, to be looked for again;
+ * after eight tries it returns Corrupt instead. `closedOnFailure` closes a file if the work with it
+ * fails.
  */
 import { DirspaceError } from '../../errors.ts';
 import { entryFile, type FragmentEntry } from '../../format/index.ts';

@@ -1,9 +1,11 @@
 /**
- * `HeadCache` caches what an open catalog last saw of its tables: newest versions, table records,
- * and the names of the tables and namespaces in a folder. `unchangedRecord` and `unchangedMain`
- * check an entry with few file system calls, and return undefined if it must be read again. The
- * other look-ups, such as `head`, return what was seen last, which may be out of date; the caller
- * has to check it. `isUnchanged` compares the facts of a folder at two times.
+ * `HeadCache` caches what an open catalog last saw of its tables, within a limit in bytes: newest
+ * versions, table records, and the names of the tables and namespaces in a folder.
+ * `unchangedRecord` and `unchangedMain` check an entry with few file system calls, and return
+ * undefined if it must be read again, or if the store answers with promises. `unchangedMain` knows
+ * only heads that were given to `noteMain`. The look-ups `head`, `record` and `names` return what
+ * was seen last, which may be out of date; the caller has to check it. `isUnchanged` compares the
+ * facts of a folder at two times.
  */
 import type { CacheCounts } from '../../counters.ts';
 import {

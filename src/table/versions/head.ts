@@ -1,10 +1,11 @@
 /**
- * Finds a version of a branch. `resolveHead` finds the newest, or returns undefined if there is
- * none yet; it throws Corrupt if the newest versions are lost (lost-versions.ts), and TableNotFound
- * if the table left its place. `snapshotAt` finds one by number, or throws TableVersionNotFound, or
- * InvalidInput if that is no whole number. Versions of undecided or aborted multi-table commits are
- * not visible, but their numbers count (`Head.slot`). `isBaseGone` tells whether a change failed
- * because its base was deleted meanwhile.
+ * Finds a version of a branch. `resolveHead` finds the newest that readers may see, or returns
+ * undefined if there is none yet; it throws Corrupt if the newest versions are lost
+ * (lost-versions.ts), and TableNotFound if the table left its place. `snapshotAt` finds one by
+ * number, or throws TableVersionNotFound, or InvalidInput if that is no whole number. Versions of
+ * undecided or aborted multi-table commits are not visible, but their numbers count (`Head.slot`).
+ * `isStillThere` tells whether a version was not deleted meanwhile, and `isBaseGone` whether a
+ * change failed because its base was. `TableBranch` is the type of a branch.
  *
  * Version numbers have no gaps, with two exceptions. Cleanup leaves a marker in place of the
  * versions that it deleted. A single file may be lost; the versions after it hold all of its data.

@@ -1,10 +1,10 @@
 /**
  * Reads and writes the hint of a branch, a small file that names one of the newest versions, where
- * readers start to search (`readHint`). `writeHint` writes it for every eighth version
- * (`HINT_EVERY`), `hintAt` for any, and `hintNamed` makes sure that it names a version or a later
- * one. Errors of the store are ignored, and a hint that is torn or missing is none, because the
- * hint does not decide which versions exist, and losing it is harmless. A hint above every existing
- * version shows that versions were lost (lost-versions.ts).
+ * readers start to search. `readHint` returns that number, or undefined if the hint is torn,
+ * missing or not usable. `writeHint` writes it for every eighth version (`HINT_EVERY`), `hintAt`
+ * for any, and `hintNamed` makes sure that it names a version or a later one. Errors of the store
+ * are ignored, because the hint does not decide which versions exist, and losing it is harmless. A
+ * hint above every existing version shows that versions were lost (lost-versions.ts).
  */
 import { isDirspaceError } from '../../errors.ts';
 import { latestFile, parseVersionDigits, refuseNewer, versionDigits } from '../../format/index.ts';

@@ -1,12 +1,15 @@
 /**
  * Tells tables of one name apart. Each table of a catalog has an id, its incarnation, in the record
- * in its folder (`incarnationAt`, `isTableAt`), and no two have the same. This file also makes the
- * errors for operations that find another incarnation, or none, because the table was dropped,
- * moved or made again meanwhile: TableNotFound if nothing was changed (`tableLeft`,
- * `tableMadeAnew`, `tableGone`), CommitStateUnknown if that is not known (`leftAtThatMoment`).
- * `tableNamed` says how errors name a table, `emptyTable` is the error for a table that is only
- * declared (InvalidTableState), and `requireVersionsFolder` makes the folder of a branch where it
- * is lost.
+ * in its folder, and no two have the same. `incarnationAt` reads it, and returns undefined where no
+ * table is; `isTableAt` compares it.
+ *
+ * This file also makes the errors for operations that find another incarnation, or none, because
+ * the table was dropped, moved or made again meanwhile: TableNotFound if nothing was changed
+ * (`tableLeft`, `tableMadeAnew`), CommitStateUnknown if that is not known (`leftAtThatMoment`).
+ * `tableGone` turns the store's error for a missing folder into TableNotFound and returns any other
+ * error as it is. `tableNamed` says how errors name a table, `emptyTable` is the error for a table
+ * that is only declared (InvalidTableState), and `requireVersionsFolder` makes the folder of a
+ * branch where it is lost, or throws TableNotFound.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { decodeTable, TABLE_FILE } from '../../format/index.ts';

@@ -1,10 +1,11 @@
 /**
- * `lanceToldOf` adds to a new manifest what Lance's clients need to know: whether they may write
- * the table and, if so, the changes of the version as a Lance transaction, unless the manifest has
- * one already. There is no transaction if Lance has no operation for the change, if clients would
- * build on it wrongly, or if it has more than 4 MiB (`MOST_LANCE_TRANSACTION_BYTES`). A client that
- * has read an older version then gives up. `lanceFieldsIn` lists the fields of a version as Lance
- * has them, or tells which one has no form there.
+ * `lanceToldOf` adds to a new manifest of a table that is written for Lance what Lance's clients
+ * need to know: whether they may write the table and, if so, the changes of the version as a Lance
+ * transaction, unless the manifest has one already. There is no transaction for a first version, if
+ * Lance has no operation for the change, if clients would build on it wrongly, or if it has more
+ * than 4 MiB (`MOST_LANCE_TRANSACTION_BYTES`). A client that has read an older version then gives
+ * up. `lanceFieldsIn` lists the fields of a version as Lance has them, or tells which one has no
+ * form there.
  */
 
 import { metadataEqual } from '../../arrow/index.ts';

@@ -1,6 +1,8 @@
 /**
- * `lostTail` detects that the newest versions of a branch were lost, and `refuseLostTail` throws
- * Corrupt then. Such a branch looks whole, but a writer would use the lost numbers again.
+ * `lostTail` detects that the newest versions of a branch were lost, and returns undefined if they
+ * were not. `refuseLostTail` throws Corrupt in that case, and otherwise returns the highest number
+ * with a file (undefined without the branch's folder). A branch that lost its newest versions looks
+ * whole, but a writer would use their numbers again.
  *
  * A version is published before its hint, and the newest is never deleted. So versions were lost if
  * a higher number than that of any file is known. The number comes from a hint, a record of deleted

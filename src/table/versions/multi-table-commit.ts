@@ -1,11 +1,13 @@
 /**
- * Decides multi-table commits. Each version of such a commit names its id, and counts once the
- * decision file of that id says `committed`. The first writer to create the file
- * (`decideMultiTable`) decides for good, and everyone is told that decision; the file may also list
- * the tables (`decisionTables`). `multiTableDecision` reads the decision, and returns undefined if
- * there is none yet. A damaged file, or an id that can be none (`isMultiTableId`), throws Corrupt,
- * and a decision that cannot be read back CommitStateUnknown. A writer may abort an abandoned
- * commit that is in its way (settle-undecided.ts).
+ * Decides multi-table commits. Each version of such a commit names the commit's id, and counts once
+ * the decision file of that id says `committed`. The first writer to create the file decides for
+ * good; `decideMultiTable` returns the decision that holds, which may be another writer's.
+ * `multiTableDecision` reads it, and returns undefined if there is none yet;
+ * `isMultiTableCommitted` asks for `committed`. The file may also list the tables
+ * (`decisionTables`). A damaged file throws Corrupt, one of a newer release UnsupportedFormat, and
+ * a decision that cannot be read back CommitStateUnknown. A text that is no id (`isMultiTableId`)
+ * throws Corrupt as well. A writer may abort an abandoned commit that is in its way
+ * (settle-undecided.ts).
  */
 import { DirspaceError } from '../../errors.ts';
 import { decisionFile, refuseNewer } from '../../format/index.ts';

@@ -2,8 +2,12 @@
  * `publish` publishes one version under its number, with the engine's own `publish` function. It
  * returns false if another version has that number or cleanup has deleted the number. `stands`
  * checks the latter just after publishing: if cleanup deleted the number and the version's base
- * meanwhile, it removes the version again and returns false. CommitStateUnknown means that the
- * version may or may not be there: a flush failed, or what was published could not be read back.
+ * meanwhile, it removes the version again and returns false.
+ *
+ * CommitStateUnknown means that the version may or may not be there, or may have been built on: a
+ * flush failed, what was published or its base could not be looked at, or cleanup deleted the
+ * version after others may have been built on it. Any other error means that the version was not
+ * published.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

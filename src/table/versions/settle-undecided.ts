@@ -2,7 +2,7 @@
  * `settleUndecided` settles undecided multi-table commits whose versions lie above the newest
  * visible version and so block a writer. It waits up to two seconds for the decision of each, then
  * aborts the commit (`abortAbandoned`). It returns true if the caller has to look for the newest
- * version again, and false if only versions of aborted commits lie above.
+ * version again, and false if no version lies above, or only versions of aborted commits do.
  */
 
 import type { Engine } from './engine.ts';

@@ -1,9 +1,11 @@
 /**
  * Creates, finds, lists, moves and deletes the tags of a table (`createTag`, `findTag`, `listTags`,
  * `replaceTag`, `deleteTag`). A tag is a small file that names one version of one branch and keeps
- * it from cleanup. `createTag` throws TableTagAlreadyExists. These functions do not check that the
- * version exists: the caller must hold it while it makes a tag, as history/reference-changes.ts
- * does. Tags of an earlier table in the same folder are not found, and make room.
+ * it from cleanup. `createTag` throws TableTagAlreadyExists; `replaceTag` writes a tag whether or
+ * not it exists. `findTag` returns undefined and `deleteTag` false if there is no such tag. These
+ * functions do not check that the version exists: the caller must hold it while it makes a tag, as
+ * history/reference-changes.ts does. Tags of an earlier table in the same folder are not found, and
+ * make room.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

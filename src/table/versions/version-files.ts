@@ -1,10 +1,12 @@
 /**
- * Reads and lists the version files of a branch: `readVersion` and `readManifest` read one,
- * `listedVersions` and `highestListed` list numbers that have a file. Most functions also return
- * versions that readers may not see, because their multi-table commit is undecided or was aborted.
- * `visibleSnapshot` does not, and `isVisible` tells them apart. `visibleVersions` leaves out only
- * versions whose deletion is marked, unless a tag names one of them. A file that is damaged, or of
- * another version, branch or table, throws Corrupt. head.ts finds the newest version.
+ * Reads and lists the version files of a branch. `readVersion` reads one, or the tombstone in its
+ * place; `readManifest` reads its manifest. Both return undefined if there is none.
+ * `listedVersions` and `highestListed` list numbers that have a file, tombstones included. All of
+ * these also return versions that readers may not see, because their multi-table commit is
+ * undecided or was aborted; `isVisible` tells them apart. `visibleSnapshot` returns undefined for
+ * such a version. `visibleVersions` leaves out only versions whose deletion is marked, unless a tag
+ * names one of them. A file that is damaged, or of another version, branch or table, throws
+ * Corrupt. head.ts finds the newest version.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

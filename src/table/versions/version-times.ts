@@ -2,7 +2,8 @@
  * Decides the timestamp of a new version (`nextTimestamp`) and when older ones were superseded
  * (`Supersession`), although the clocks of some writers may be wrong. Clocks may lie five minutes
  * apart (`MAX_CLOCK_SKEW`). If times contradict each other, a version counts as superseded late
- * rather than early. Versions are ordered by number; times only tell how old one is.
+ * rather than early, but never later than now. `Supersession.at` must be asked for places in
+ * ascending order. Versions are ordered by number; times only tell how old one is.
  */
 
 /**
@@ -41,8 +42,8 @@ export class Supersession {
   }
 
   /**
-   * The time of the version at that place, never later than now. Places must ascend from call to
-   * call.
+   * When the version at that place was superseded, never later than now; now for the newest. Places
+   * must ascend from call to call.
    */
   async at(place: number): Promise<number> {
     while (this.#done < place) {

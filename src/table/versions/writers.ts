@@ -2,9 +2,10 @@
  * Announces writers in progress, so that cleanup does not remove their files. `announced` runs a
  * change with an engine that names its files, creates a marker in the table's folder before the
  * first of them, and removes the marker at the end; the marker of a first version stays if that
- * fails. `unannounced` names files without a marker. `announcedWriters` tells which writers still
- * work and which have ended. A writer whose process cannot be checked, as on another machine,
- * counts as working until its marker is seven days old (`UNKNOWN_WRITER_GRACE`).
+ * fails. `unannounced` returns an engine that names files without a marker. `announcedWriters`
+ * tells which writers still work and which have ended; it returns undefined if the table's folder
+ * is missing. A writer whose process cannot be checked, as on another machine, counts as working
+ * until its marker is seven days old (`UNKNOWN_WRITER_GRACE`).
  *
  * Cleanup lists files first, then markers, then versions. So a file without a marker was either
  * committed, and a version refers to it, or never will be.
