@@ -2,7 +2,8 @@
  * `CodedValues` numbers the distinct values of a column, one batch after another, in order of first
  * appearance, and holds each in memory. Values that are equal in SQL share a number (their code).
  * All NaN share one, and so do all nulls. `inOrder` returns the values in SQL's order, nulls last,
- * with their codes. `CodedPositions` collects the positions of each code.
+ * with their codes, or undefined if there are none. `CodedPositions` collects the positions of each
+ * code, which have to be added in ascending order.
  */
 import { concatData, type Data, gather, gatherData } from '../arrow/index.ts';
 import { compareValues, loadColumn, reader, type Value } from '../sql/index.ts';

@@ -2,8 +2,9 @@
  * Defines `FragmentRows`, a set of rows grouped by fragment. For each fragment it has the offsets
  * of the rows, ascending and without repeats. `union` and `intersection` combine two sets; the
  * result may share arrays with them. Index segments store rows as positions over runs of fragments
- * (`PlacedRun`). `rowsAtPositions` converts such positions to a set, and leaves out fragments that
- * the caller does not count as covered. A position past the last run throws Corrupt.
+ * (`PlacedRun`). `rowsAtPositions` converts such positions, which must ascend, to a set, and leaves
+ * out fragments that the caller does not count as covered. A position past the last run throws
+ * Corrupt.
  */
 import { corrupt } from '../json.ts';
 

@@ -1,10 +1,10 @@
 /**
  * `ivfRequest` checks the options of a request for an IVF index and converts them to the parameters
- * that the manifest keeps. Unknown options, too large numbers, and both a number and a size of
- * partitions throw InvalidInput, and hamming distances throw Unsupported. All IVF types build one
- * kind of index, so options for the forms of other engines, such as `num_sub_vectors`, are recorded
- * without effect. `ivfParameters` reads the parameters back, with defaults for missing or invalid
- * members.
+ * that the manifest keeps. Unknown options or distances, too large numbers, and both a number and a
+ * size of partitions throw InvalidInput, and hamming distances throw Unsupported. All IVF types
+ * build one kind of index, so options for the forms of other engines, such as `num_sub_vectors`,
+ * are recorded without effect. `ivfParameters` reads the parameters back, with defaults for missing
+ * or invalid members.
  */
 
 import { DirspaceError } from '../errors.ts';

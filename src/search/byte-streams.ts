@@ -1,8 +1,9 @@
 /**
  * `ByteStreams` holds many growing byte strings in pages of 1 MiB. Each string is a chain of slices
  * of 12 to 1,028 bytes, so that a million short strings and a few long ones both waste little.
- * Strings are numbered from 0 and only grow; `bytesOf` copies one. `append` throws
- * ResourceExhausted when the pages would exceed 4 GiB.
+ * Strings are numbered from 0 and only grow: `append` adds a byte, and `appendNumber` a number in
+ * groups of 7 bits. `bytesOf` copies one. Appending throws ResourceExhausted when the pages would
+ * exceed 4 GiB.
  */
 import { DirspaceError } from '../errors.ts';
 import { longer } from './term-table.ts';

@@ -1,8 +1,9 @@
 /**
  * Cuts UTF-8 texts into tokens. `cutterOf` returns the cutter of the base tokenizer that the
  * settings name. It hands each token to a `TokenTaker`. A cutter works in steps, so that a long
- * text does not block other work. It may lower ASCII letters and leave out words that are too long,
- * as the settings ask; tokenizer.ts makes all other changes of tokens.
+ * text does not block other work: `begin` sets the text, and `next` has to be called until it
+ * returns false. A cutter may lower ASCII letters and leave out words that are too long, as the
+ * settings ask; tokenizer.ts makes all other changes of tokens.
  */
 import { codePointAt, decodedBytes, isWordCharacter } from './characters.ts';
 import { HASH_FACTOR, HASH_START, longer } from './term-table.ts';

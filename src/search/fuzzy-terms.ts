@@ -2,8 +2,10 @@
  * Finds the terms of a column that the words of a query stand for: for a fuzzy word the terms
  * within a number of edits, and for a prefix (open word) the terms that begin with it. `NearWords`
  * compares terms with all such words of a column, in steps, and skips terms whose beginning is too
- * far from every word. The words of one match or prefix (`FuzzyLeaf`) share a limit of terms. A
- * request that finds more than 4,096 terms (`MOST_NEAR_TERMS`) throws InvalidInput.
+ * far from every word. The words of one match or prefix (`FuzzyLeaf`) share a limit of terms:
+ * earlier words choose first, and each word takes its first terms in byte order. A request that
+ * finds more than 4,096 terms (`MOST_NEAR_TERMS`) throws InvalidInput. `autoFuzziness` returns the
+ * edits for a word whose query gives no number.
  */
 import type { Offsets } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Defines the languages of full-text search, by the names that LanceDB gives them. `languageNamed`
  * ignores the case of a name, and throws InvalidInput for an unknown one. `openStemmer` returns the
- * Snowball stemmer of a language; its package is loaded on first use. Greek has no stemmer here
- * and throws Unsupported.
+ * Snowball stemmer of a language; its package is loaded on first use. Greek has no stemmer here and
+ * throws Unsupported. `refuseUnstemmed` makes only this check, for settings.
  */
 // Not by the name `createRequire`, which banners of bundles of ESM declare.
 import nodeModule from 'node:module';

@@ -1,7 +1,8 @@
 /**
  * `PostingsBuilder` builds the postings of a full-text index: for each term the documents that
  * contain it and, if wanted, the positions. It reads documents one after the other, long ones in
- * steps, and holds encoded postings in memory. `order` lists the terms in byte order. A document
+ * steps, and holds encoded postings in memory. Once all documents were read, `order` lists the
+ * terms in byte order, and `postingsOf` and `positionsOf` return the bytes to store. A document
  * with too many tokens (16,777,216 if nothing else is given) throws InvalidInput. Callers bound the
  * memory by `heldBytes`; postings of more than 4 GiB throw ResourceExhausted.
  */

@@ -1,9 +1,11 @@
 /**
  * Seals and decodes the postings of a term: the documents that contain it, and how often it occurs
  * in each. `sealPostings` puts a directory of blocks in front of encoded postings if they have more
- * than 128 documents. `readPostings` decodes all documents, and `BlockReader` single blocks and
- * documents. `NumberReader` reads single numbers, also for phrases.ts. The bytes come from files,
- * so decoding checks them and throws BadPostings.
+ * than 128 documents. `readPostings` decodes all documents. `BlockReader` decodes single blocks,
+ * each into the same arrays, and looks up the count of single documents, which have to be asked for
+ * in order. `NumberReader` reads single numbers, also for phrases.ts. The bytes come from files, so
+ * decoding checks them and throws BadPostings, which callers turn into an error that names the
+ * file.
  */
 import { MOST_SHARE, termShare } from './scores.ts';
 

@@ -1,8 +1,10 @@
 /**
  * Scores documents by BM25 (k1 1.2, b 0.75). `scorerOf` turns the tree of a query into a function.
  * This function takes how often each term or phrase occurs in a document, and the number of tokens
- * in each column. It returns the score, or NaN if the document does not match. top-rows.ts rounds
- * scores to 32 bits.
+ * in each column. It returns the score, or NaN if the document does not match; a boost by a
+ * negative query can make a score negative. `termShare` and `Shares` compute what a term adds to a
+ * score, before it is weighted by `inverseFrequency`; no share exceeds `MOST_SHARE`. Indexes use
+ * them without a scorer, to bound and to sum scores. top-rows.ts rounds scores to 32 bits.
  */
 import type { LeafNode, TextQuery } from './text-query.ts';
 

@@ -1,10 +1,12 @@
 /**
  * `SearchPlan` is a full-text query prepared for the columns that it searches (`ColumnSearch`). It
- * cuts the query into words with each column's tokenizer, and gives each distinct term of a
- * column, and each phrase of several words, a number (slot). A reader of texts or of an index
- * counts the slots in a document, and the plan's scorer turns the counts into a score. Fuzzy words
- * and prefixes are found in the texts or the index first; `expand` then gives slots to the terms
- * that they stand for. More than 4,096 words, counted once for each column, throw InvalidInput.
+ * cuts the query into words with each column's tokenizer, and gives each distinct term of a column,
+ * and each phrase of several words, a number (slot). A reader of texts or of an index counts the
+ * slots in a document, and the plan's scorer turns the counts into a score. If `isFuzzy`, the terms
+ * of fuzzy words and prefixes have to be found in the texts or the index first; `expand` then gives
+ * them slots, so `slots` grows. `weights` returns what sum-segment.ts needs, or undefined for a
+ * query that is more than one sum. More than 4,096 words, counted once for each column, throw
+ * InvalidInput.
  */
 import { DirspaceError } from '../errors.ts';
 import type { Pause } from '../steps.ts';

@@ -1,9 +1,10 @@
 /**
  * Defines the settings by which a text becomes words (`TextSettings`), such as tokenizer, letter
  * case, stems and stop words. `textSettings` reads them under the names of the protocol and of
- * LanceDB's index details, with defaults for absent ones; `settingsMembers` writes them under these
- * names. Unknown tokenizers and languages, and numbers out of bounds, throw InvalidInput. The
- * tokenizers jieba and lindera, and stems of Greek, throw Unsupported.
+ * LanceDB's index details, with defaults for absent ones; n-grams have no stems and keep stop words
+ * unless the request says otherwise. `settingsMembers` writes settings under these names. Unknown
+ * tokenizers and languages, and numbers out of bounds, throw InvalidInput. The tokenizers jieba and
+ * lindera, and stems of Greek, throw Unsupported.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

@@ -1,9 +1,10 @@
 /**
- * `Tokenizer` finds the tokens of UTF-8 texts in steps, and numbers their distinct terms. Stop
- * words and tokens that are too long are left out, but the positions of later tokens count them.
- * Memory grows with the distinct tokens, until `clear`. `tokensOf` lists the tokens of one text,
- * and throws InvalidInput if there are more than 1,048,576. Stems in a language without a stemmer
- * throw Unsupported.
+ * `Tokenizer` finds the tokens of UTF-8 texts in steps, and numbers their distinct terms. `begin`
+ * sets a text, and `next` has to be called until it returns false; after each call, also the last,
+ * `ids`, `positions` and `count` hold the tokens that it found. Stop words and tokens that are too
+ * long are left out, but the positions of later tokens count them. Memory grows with the distinct
+ * tokens, until `clear`. `tokensOf` lists the tokens of one text, and throws InvalidInput if there
+ * are more than 1,048,576. Stems in a language without a stemmer throw Unsupported.
  */
 import { DirspaceError } from '../errors.ts';
 import { plainPause } from '../steps.ts';

@@ -22,7 +22,7 @@ export class TopRows {
     return this.#nearest.heldBytes;
   }
 
-  /** Scores that are not higher change nothing; -Infinity while there is room. */
+  /** Lower scores change nothing; -Infinity while there is room. */
   get threshold(): number {
     return -this.#nearest.limit;
   }

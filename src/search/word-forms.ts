@@ -1,8 +1,9 @@
 /**
  * `wordForm` returns the function that converts a token to the term that is indexed, or to
  * undefined for a token that is left out. As the settings ask, the function lowers the case, stems,
- * drops stop words, and replaces accented letters by ASCII, in this order. `keepsPlainTokens` tells
- * whether ASCII tokens in lower case stay as they are.
+ * drops stop words, and replaces accented letters by ASCII, in this order. Stems in a language
+ * without a stemmer throw Unsupported. `keepsPlainTokens` tells whether ASCII tokens in lower case
+ * stay as they are.
  */
 import { openStemmer, type Stem } from './languages.ts';
 import { stopWords } from './stop-words.ts';

@@ -1,8 +1,9 @@
 /**
  * Defines `Kernels`, the functions that compare a query with each row of a block of vectors: they
  * sum squared differences, products or differing bits. simd-kernels.ts and plain-kernels.ts
- * implement it, and their sums are equal to the last bit; only the first can make sketches.
- * `gatherRows` copies rows into a block.
+ * implement it, and their sums are equal to the last bit; only the first can make sketches. Loaded
+ * rows are current until any block is loaded, so a search that paused between steps has to load its
+ * rows again. `gatherRows` copies rows into a block.
  */
 import type { ElementType, QueryVector, VectorValues } from './elements.ts';
 import type { LoadedRows, Sketching } from './sketch.ts';

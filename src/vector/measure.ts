@@ -1,8 +1,9 @@
 /**
  * `createMeasure` computes the distances of stored vectors from a query, one block of rows at a
  * time. The kernels (kernels.ts) compute sums; this file turns the sums into distances. The
- * distance of `l2` is the squared one, and that of `dot` is 1 minus the product. One loaded block
- * serves many queries of the same metric, element type and dimension.
+ * distance of `l2` is the squared one, and that of `dot` is 1 minus the product. That of `cosine`
+ * is NaN if a vector is zero. One loaded block serves many queries of the same metric, element type
+ * and dimension.
  */
 import type { ElementType, Metric, VectorValues } from './elements.ts';
 import type { Kernels, VectorBlock } from './kernels.ts';

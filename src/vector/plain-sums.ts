@@ -1,7 +1,9 @@
 /**
- * Computes the sums of kernels.wat in plain JavaScript: sums of squared differences, of products
- * and of differing bits. Additions and roundings have the same order as there, so the results are
- * equal to the last bit.
+ * Computes the sums of kernels.wat in plain JavaScript, by a function for each sum and type of
+ * elements: squared differences (`squaresF32`, `squaresF64`, `squaresU8`), products (`productsF32`,
+ * `productsF64`, `productsU8`) and differing bits (`bitsU8`). Half floats are converted to float32
+ * before. Additions and roundings of floats have the same order as in kernels.wat, and sums of
+ * bytes are exact, so the results are equal to the last bit.
  */
 
 const { fround } = Math;

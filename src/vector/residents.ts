@@ -1,8 +1,10 @@
 /**
  * `Residents` keeps vectors in the memory of the WebAssembly kernels once they are searched again,
- * because copying rows there takes twice as long as measuring them. It finds vectors by their
- * buffer, so callers must pass buffers that do not change. The memory (`ResidentRoom`) is at most
- * 128 MiB, and all vectors in it are evicted together. `reserve` grows a memory.
+ * because copying rows there takes twice as long as measuring them. `placeOf` returns their
+ * address, or undefined if they are not there. It finds vectors by their buffer, so callers must
+ * pass buffers that do not change. The memory (`ResidentRoom`) is at most 128 MiB, and all vectors
+ * in it are evicted together. `reserve` grows a memory, and throws RangeError if the system has
+ * none. Growing replaces the memory's buffer, so callers must then make their views anew.
  */
 import type { VectorValues } from './elements.ts';
 

@@ -1,11 +1,12 @@
 /**
  * `createSearch` finds the k vectors nearest to each query, exactly, in batches that the caller
- * adds. It works in steps. Null rows and rows at distance NaN do not match. A sketch of a batch can
- * be made while it is added (`addSketched`); a later search can rule out rows by it without
- * measuring them (`sift`). Options or batches that do not fit each other throw InvalidInput.
- * `kernelsFor` chooses the kernels of the runtime, and `openPartitions` opens those of vector
- * indexes, which a runtime without WebAssembly SIMD lacks (`hasPartitions`). table/query/nearest.ts
- * supplies batches from tables.
+ * adds. It works in steps. `finish` returns the matches once; after it, `add` throws Closed. Null
+ * rows and rows at distance NaN do not match. A sketch of a batch can be made while it is added
+ * (`addSketched`); a later search can rule out rows by it without measuring them (`sift`). Options
+ * or batches that do not fit each other throw InvalidInput. `kernelsFor` chooses the kernels of the
+ * runtime. `openPartitions` opens those of vector indexes, and returns undefined in a runtime
+ * without WebAssembly SIMD (`hasPartitions` tells). `boundOf` rounds a bound of distances to
+ * float32. table/query/nearest.ts supplies batches from tables.
  */
 
 import { getBit } from '../arrow/index.ts';

@@ -1,9 +1,9 @@
 /**
  * `sieveOf` makes a filter for one query. The filter rules out rows that are farther away than a
- * limit, by their sketches alone (sketch.ts). `candidates` returns the rows that remain; measuring
- * these finds the same rows as measuring all, as `aimAt` proves. `sieveOf` returns undefined for a
- * query whose numbers are too large or too small. The idea is that of the VA-file (Weber, Schek and
- * Blott, 1998).
+ * limit, by their sketches alone (sketch.ts). `candidates` returns the rows that remain, in no
+ * order and only until the next call; measuring these finds the same rows as measuring all, as
+ * `aimAt` proves. `sieveOf` returns undefined for a query whose numbers are too large or too small.
+ * The idea is that of the VA-file (Weber, Schek and Blott, 1998).
  */
 import type { Metric } from './elements.ts';
 import type { PreparedQuery } from './query.ts';

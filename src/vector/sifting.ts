@@ -1,9 +1,10 @@
 /**
  * `Sifting` chooses the rows of sketched batches that a search has to measure. `candidates` returns
  * the rows that may be within the limits of the queries, or undefined if more than 32 rows and an
- * eighth of the batch remain. While a query has no limit, `guess` returns at least k rows that are
- * likely to be near it, at most 2k + 16; measuring these sets a limit. Both return undefined for a
- * query without a sieve (sieve.ts), and `guess` also if no distance separates so few rows.
+ * eighth of the batch remain. It returns a selection of at most 32 rows unchanged. While a query
+ * has no limit, `guess` returns at least k rows that are likely to be near it, at most 2k + 16;
+ * measuring these sets a limit. Otherwise both return undefined for a query without a sieve
+ * (sieve.ts), and `guess` also if no distance separates so few rows.
  */
 import type { Metric } from './elements.ts';
 import type { PreparedQuery } from './query.ts';

@@ -1,7 +1,7 @@
 /**
- * `clustersOf` finds centroids of sampled vectors by Lloyd's iterations (k-means). Between two
- * iterations, it moves a centroid that was left without rows next to the centroid that has the
- * most.
+ * `clustersOf` finds centroids of sampled vectors by Lloyd's iterations (k-means). The sample has
+ * to be in random order, and the workbench has to have measured it. Between two iterations, it
+ * moves a centroid that was left without rows next to the centroid that has the most.
  */
 import { BENCH_ROWS, type Workbench } from './workbench.ts';
 

@@ -1,8 +1,8 @@
 /**
- * `RowEncoder` encodes rows for an IVF index, one after another, and keeps them in memory. Of each
- * row it keeps its position, a bit and a byte for each element, and the numbers by which searches
- * estimate distances from these. `writeBlock` and `writeRows` write up to 32 chosen rows in the
- * forms of layout.ts.
+ * `RowEncoder` encodes rotated rows for an IVF index, one after another (`add`), and keeps them in
+ * memory. Of each row it keeps its position, a bit and a byte for each element, and the numbers by
+ * which searches estimate distances from these. `writeBlock` and `writeRows` write up to 32 chosen
+ * rows in the forms of layout.ts, into bytes that are zero before.
  */
 import { BLOCK_ROWS, factsAt, NO_POSITION, rowBytes } from './layout.ts';
 

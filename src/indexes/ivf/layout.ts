@@ -1,8 +1,8 @@
 /**
  * Defines how an IVF index lays out vectors in blocks of 32 rows: the number of elements after the
- * rotation of turning.ts, and the sizes of blocks and of the values kept for each row. Callers
- * refuse an index for vectors of more than `MOST_ELEMENTS` elements. docs/on-disk-format.md
- * describes the layouts.
+ * rotation of turning.ts (`lengthOf`), and the sizes of blocks (`blockBytes`) and of the values
+ * kept for each row (`rowBytes`). Callers refuse an index for vectors of more than `MOST_ELEMENTS`
+ * elements. docs/on-disk-format.md describes the layouts.
  */
 
 export const BLOCK_ROWS = 32;

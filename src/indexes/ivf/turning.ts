@@ -1,6 +1,6 @@
 /**
- * `turn` rotates a vector of an IVF index, so that its information is spread evenly over the
- * elements. Distances and products stay the same, apart from roundings. The rotation flips the
+ * `turn` rotates a vector of an IVF index in place, so that its information is spread evenly over
+ * the elements. Distances and products stay the same, apart from roundings. The rotation flips the
  * signs of some elements and mixes spans of them: `signsOf` and `spanOf` tell the WebAssembly
  * kernels which. It depends only on the length of the vectors, and is part of the format.
  */

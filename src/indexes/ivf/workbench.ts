@@ -1,8 +1,9 @@
 /**
- * `Workbench` prepares rows for an IVF index in the memory of the WebAssembly kernels. Blocks of
- * rows are loaded there, rotated, and assigned to the nearest centroid. Rows are compared as whole
- * numbers of 16 bits, whose scale is set by a sample, so a row between two centroids may get
- * either.
+ * `Workbench` prepares rows for an IVF index in the memory of the WebAssembly kernels. Up to 256
+ * rows are written to `rows` and rotated by `turn`. `assign` gives rows to the nearest centroid,
+ * after `measure` has seen a sample and `load` the centroids; its result holds until the next call.
+ * Rows are compared as whole numbers of 16 bits, whose scale is set by the sample, so a row between
+ * two centroids may get either.
  */
 import { type PartitionKernels, reserve } from '../../vector/index.ts';
 import { signsOf, spanOf } from './turning.ts';

@@ -1,10 +1,11 @@
 /**
  * Computes the columns of the answer for the rows that a search found. `planFound` plans which
  * columns are read for them, and `answeredColumns` computes the rest for each record batch.
- * `foundFilter` compiles a filter of these rows. Expressions and filters may also use the columns
- * that the search adds, such as `_distance` and `_score`. A column of the table with the same name
- * takes precedence in them; in the answer, the name is that of what the search adds. A request for
- * another expression of that name throws InvalidInput.
+ * `foundFilter` compiles a filter of these rows, and `projectionOf` names columns for plans.
+ * Expressions and filters may also use the columns that the search adds, such as `_distance` and
+ * `_score`. A column of the table with the same name takes precedence in them; in the answer, the
+ * name is that of what the search adds. A request for another expression of that name throws
+ * InvalidInput. An expression of such a column and `_rowoffset` throws Unsupported.
  */
 import { columnsOf, type Data, Field, type RecordBatch, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 /**
  * `orderedFound` sorts the rows that a search found, and then skips as many rows as the query's
- * offset says. A sort key is a column of the table, or the distance or score that the search adds.
- * Rows of equal keys stay in the order in which they were found. Other keys throw
+ * offset says. A sort key is a column of the table, `_rowid`, or the distance or score that the
+ * search adds. Rows of equal keys stay in the order in which they were found. Other keys throw
  * TableColumnNotFound, and those of a type without an order InvalidInput.
  */
 import { columnsOf, type Data, dataOf, Float32 } from '../../arrow/index.ts';

@@ -1,9 +1,9 @@
 /**
- * `IndexedTexts` runs a full-text search through index segments. `findTerms` finds the terms that
- * fuzzy words and prefixes stand for. `read` loads the postings of the query's terms, and computes
- * the statistics of scores over live rows. `score` ranks the rows that match the query and a
- * prefilter. Rows that were deleted since the index was built count neither in statistics nor in
- * results.
+ * `IndexedTexts` runs a full-text search through index segments. `open` opens these, and `close`
+ * has to be called at the end. `findTerms` finds the terms that fuzzy words and prefixes stand for.
+ * `read` loads the postings of the query's terms, and computes the statistics of scores over live
+ * rows. `score` ranks the rows that match the query and a prefilter. Rows that were deleted since
+ * the index was built count neither in statistics nor in results.
  */
 import type { HeldMemory } from '../../request-memory.ts';
 import {

@@ -2,7 +2,7 @@
  * `vectorAccess` finds the index that a vector search can use, or says why it uses none. If the
  * request names no metric, it takes that of the index, or l2 without an index. `nearIndexed`
  * returns the rows of the index that are likely to be nearest, or all rows that match the prefilter
- * if they are few. The search then measures their distances.
+ * if they are few; a damaged segment throws Corrupt. The search then measures their distances.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import {

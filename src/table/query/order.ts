@@ -1,10 +1,10 @@
 /**
  * `orderedScan` returns the matching rows in the order of the sort keys. It streams their keys past
  * a sorter (row-sorter.ts), which keeps the first rows up to offset plus limit, or all without a
- * limit. Then it reads the rows in order, batch by batch. If no index serves the filter and a BTREE
- * index of the first key can tell which rows may come first, of the rows that it covers only these
- * are sorted. `planKeys` plans how the keys are read. A key of a type without an order throws
- * InvalidInput, and an unknown one TableColumnNotFound.
+ * limit. Then it reads the rows in order, batch by batch. With a limit, if no index serves the
+ * filter and a BTREE index of the first key can tell which rows may come first, of the rows that it
+ * covers only these are sorted. `planKeys` plans how the keys are read. A key of a type without an
+ * order throws InvalidInput, and an unknown one TableColumnNotFound.
  */
 import {
   type Data,

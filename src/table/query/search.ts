@@ -1,9 +1,10 @@
 /**
  * `searchVectors` returns the rows whose vectors are nearest to the query's, nearest first or in an
- * order asked for; of several query vectors, the rows of each together. It can use an index
- * (nearest.ts). With `prefilter` only rows that match the predicate are ranked; without it the
- * nearest rows are filtered afterwards. If each row of the column holds several vectors, the query
- * vectors count together as one query (vector/late-interaction.ts), and no index is used.
+ * order asked for. Of several query vectors, each has its own limit, and without such an order the
+ * rows of each come together. It can use an index (nearest.ts). With `prefilter` only rows that
+ * match the predicate are ranked; without it the nearest rows are filtered afterwards, so fewer may
+ * remain. If each row of the column holds several vectors, the query vectors count together as one
+ * query (vector/late-interaction.ts), and no index is used.
  */
 import {
   type Data,

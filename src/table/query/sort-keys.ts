@@ -1,9 +1,10 @@
 /**
  * Compares rows by the keys of an ORDER BY, straight from the Arrow buffers. `hasOrder` tells the
  * types of columns that can be keys. `keyValues` returns the values of a key column as typed
- * arrays. `fillRanks` computes a rank for each row, a double that rises with the key; different
- * keys may have the same rank, unless `isFinal` is true of it. `compareKeys` compares one key of
- * two rows exactly.
+ * arrays. `fillRanks` computes a rank for each row, a double that rises with the key (in reverse
+ * for a descending one); different keys may have the same rank, unless `isFinal` is true of it.
+ * `rankOfRow` and `rankOfBound` compute it of one row and of a bound of statistics. `compareKeys`
+ * compares one key of two rows exactly.
  *
  * NaN counts as greater than all other numbers, both zeros are equal, and texts are ordered by
  * their bytes. Nulls come first or last as the key says, in both directions.
