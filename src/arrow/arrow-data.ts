@@ -1,9 +1,10 @@
 /**
  * Builds Arrow columns, record batches and tables around existing buffers (`dataOf`, `recordBatch`,
  * `arrowTable`), faster than apache-arrow's public constructors. It trusts the caller that the
- * buffers fit the type. It also slices columns, picks those of a batch, projects schemas
- * (`projectSchema`, the same object for the same columns), builds columns of bytes or of nulls, and
- * counts the bytes that the rows of columns and batches take.
+ * buffers fit the type and begin at row 0. `sliceData` slices a column, `columnsOf` and `columnsAt`
+ * pick those of a batch, and `projectSchema` projects a schema; up to 64 projections of a schema
+ * are kept, so that they stay the same objects. `bytesColumn` and `nullColumn` build columns, and
+ * `dataBytes` and `batchBytes` count the bytes that the rows of columns and batches take.
  */
 
 import { DirspaceError } from '../errors.ts';

@@ -1,7 +1,8 @@
 /**
  * `gatherData` picks rows of one column by their positions, for every Arrow type. It copies bytes
  * and does not decode values. Dictionaries and the data buffers of views are shared with the
- * source. Positions must be valid. gather.ts checks them, and handles chunked columns and batches.
+ * source. It throws InvalidInput if the result needs wider offsets than its type has. Positions
+ * must be valid. gather.ts checks them, and handles chunked columns and batches.
  */
 import { type Data, type DataType, Type, UnionMode } from './apache.ts';
 import { dataOf, nullColumn, type Offsets } from './arrow-data.ts';

@@ -1,10 +1,10 @@
 /**
  * `gatherParts` is a generator that builds one column from rows of several columns, and cuts it
- * into parts of the length that the caller asks for. The caller gives the place of each row. Values
- * of fixed width, booleans, texts and binaries with 32-bit offsets, and columns with one common
- * dictionary are copied straight to their places. All others, such as nested columns and views, are
- * joined first and then picked, which copies twice. More than 2^31 - 1 bytes of text in a part
- * throw InvalidInput.
+ * into parts of as many rows as the caller asks for, a power of two. The caller gives the place of
+ * each row. Values of fixed width, booleans, texts and binaries with 32-bit offsets, and columns
+ * with one common dictionary are copied straight to their places. All others, such as nested
+ * columns and views, are joined first and then picked, which copies twice. More than 2^31 - 1 bytes
+ * of text in a part throw InvalidInput.
  */
 import { type Data, type DataType, Type } from './apache.ts';
 import { dataOf, NO_BYTES } from './arrow-data.ts';

@@ -1,8 +1,9 @@
 /**
  * `schemasEqual` and `typesEqual` compare Arrow schemas and types by structure, so objects of
  * another copy of apache-arrow can be equal too. Dictionary ids are ignored. Options say whether
- * metadata, nullability and the names of list items count. `metadataEqual` compares two maps of
- * metadata, and `describeType` formats a type for messages.
+ * metadata, nullability and the names of list items count. Without options, nullability counts in
+ * `schemasEqual` alone, and the others in neither. `metadataEqual` compares two maps of metadata,
+ * and `describeType` formats a type for messages.
  */
 import { DataType, type Field, type Schema, UnionMode } from './apache.ts';
 import { INTERVAL_UNITS, typeName } from './type-names.ts';

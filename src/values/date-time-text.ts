@@ -1,9 +1,10 @@
 /**
  * Parses dates and timestamps (`parseDateTime`) and times of day (`parseTimeOfDay`) that are
- * written as text, for cells of data, SQL literals and CAST. Both are exact to the nanosecond, in
- * the proleptic Gregorian calendar, and return undefined for other text and for more than 100
- * characters. The caller checks what its column can hold. `DATE_FORMS` and its like tell in
- * messages what is taken, and `MONTHS` has the names of months.
+ * written as text, for cells of data, SQL literals and CAST. A zone is UTC or an offset, and no
+ * name of a zone. Both are exact to the nanosecond, in the proleptic Gregorian calendar, and return
+ * undefined for other text and for more than 100 characters. The caller checks what its column can
+ * hold. `DATE_FORMS` and its like tell in messages what is taken, and `MONTHS` has the names of
+ * months.
  */
 import { daysFromCivil, daysInMonth, isoWeekday } from './calendar.ts';
 

@@ -2,8 +2,8 @@
  * Formats and parses dates and times by a format of strftime, such as `%d.%m.%Y %H:%M`.
  * `timeFormat` compiles a format; a letter that does not exist, or cannot be read in a format for
  * parsing, throws InvalidInput. `formattedTime` writes a moment by it. `parsedTime` reads one, or
- * returns undefined if the text does not fit. The letters mean what they mean in DuckDB. Names of
- * days and months are English.
+ * returns undefined if the text does not fit; what the text leaves out is of 1900-01-01, 00:00. The
+ * letters mean what they mean in DuckDB. Names of days and months are English.
  */
 import { DirspaceError } from '../errors.ts';
 import {

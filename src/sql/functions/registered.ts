@@ -1,11 +1,12 @@
 /**
- * Keeps the functions that a program registers for the SQL expressions of its own process.
- * `addFunction` registers one and returns a function that ends that; it throws InvalidInput for a
- * name that is registered, more than 32 arguments, and types without plain values. A function is
- * called once for each row, for each entry of a dictionary, or for a record batch if all arguments
- * are constants. It gets copies of lists and bytes. A row with a null argument is null without a
- * call. A result that does not fit the declared type throws InvalidInput, and so does an error of
- * the function that is not one of this package. `functionsVersion` grows with each change.
+ * Keeps the functions that a program registers for the SQL expressions of its own process;
+ * `registeredFunction` finds one by its name in lower case. `addFunction` registers one and returns
+ * a function that ends that; it throws InvalidInput for a name that is registered, more than 32
+ * arguments, and types without plain values. A function is called once for each row, for each entry
+ * of a dictionary, or for a record batch if all arguments are constants. It gets copies of lists
+ * and bytes. A row with a null argument is null without a call. A result that does not fit the
+ * declared type throws InvalidInput, and so does an error of the function that is not one of this
+ * package. `functionsVersion` grows with each change.
  */
 import { DataType, describeType } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError, isError } from '../../errors.ts';

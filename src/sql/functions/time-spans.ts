@@ -1,9 +1,10 @@
 /**
  * Computes functions of dates and times besides extract and date_trunc. `unitNumber` numbers the
  * unit that a time is in (`DIFFERENCES` lists the units); date_diff is the difference of two such
- * numbers. `spanField` gives a field of a duration (`SPAN_FIELDS`). Others give names of days and
- * months, make dates and timestamps of numbers, and multiply intervals. A date or time that does
- * not exist throws InvalidInput, and so do a timestamp and an interval out of range.
+ * numbers, and in weeks that of days or microseconds. `spanField` gives a field of a duration
+ * (`SPAN_FIELDS`). `dayName` and `monthName` give names, `makeDate` and `makeTimestamp` make dates
+ * and timestamps of numbers, and `scaleInterval` multiplies intervals. A date or time that does not
+ * exist throws InvalidInput, and so do a timestamp and an interval out of range.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
- * `jsonFault` reads a whole text as JSON (RFC 8259) and tells where it is none: nothing is lenient,
- * and escapes of half a surrogate pair are refused, as no UTF-8 can hold them. It is a generator of
- * short steps, so that a long text does not block the event loop. Values nested deeper than 1,000
- * levels are a fault too.
+ * `jsonFault` reads a whole text as JSON (RFC 8259) and tells where it is none; it returns
+ * undefined for JSON. Nothing is lenient, and escapes of half a surrogate pair are refused, as no
+ * UTF-8 can hold them. It is a generator of short steps, so that a long text does not block the
+ * event loop. Values nested deeper than 1,000 levels are a fault too. `endOf` tells where a match
+ * of a pattern ends.
  */
 
 /** Where a text stops being JSON, in UTF-16 units from 0, and what was expected there. */

@@ -1,8 +1,10 @@
 /**
- * Computes json_extract, json_extract_string, json_type, json_array_length, json_keys
- * and json_valid of texts that hold JSON, by rules of DuckDB. The second argument is a path; where
- * nothing stands at it the result is null. A text that is not JSON throws InvalidInput with the
- * place of the fault, but json_valid is false for it. Texts are read in steps.
+ * Computes json_extract, json_extract_string, json_type, json_array_length, json_keys and
+ * json_valid (`JSON_FUNCTIONS`) of texts that hold JSON, by rules of DuckDB. The second argument is
+ * a path, and may be left out where the whole value is meant; where nothing stands at it the result
+ * is null. A path that cannot be read throws InvalidInput. A text that is not JSON throws
+ * InvalidInput with the place of the fault, but json_valid is false for it. Texts are read in
+ * steps.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -1,8 +1,10 @@
 /**
  * Finds values within a text that is valid JSON (`jsonFault` found nothing), as places in the text:
- * `findJson` follows a path, `eachName` goes over the names of an object, `sizeOf` counts the
- * members of an object or the items of an array, `shortJson` gives the JSON of a value without
- * blanks. Of members with one name, the first is found. All are generators of short steps.
+ * `findJson` follows a path, and gives undefined if nothing stands there, `eachName` goes over the
+ * names of an object, `sizeOf` counts the members of an object or the items of an array,
+ * `shortJson` gives the JSON of a value without blanks. Of members with one name, the first is
+ * found. These are generators of short steps. `plainText` gives at once what a text in quotes
+ * means.
  */
 import { endOf, JSON_STEP } from './json-check.ts';
 import type { JsonStep } from './json-path.ts';

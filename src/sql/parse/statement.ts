@@ -3,7 +3,8 @@
  * grammar is PostgreSQL's, as far as statements/ can run it, with a few forms of other databases,
  * such as QUALIFY and FOR VERSION AS OF. Unsupported forms throw InvalidInput with their position,
  * and so do queries nested more than 32 levels deep, more than 400 set operations such as UNION,
- * and more than 128 grouping sets. The caller bounds the length of the text.
+ * and more than 128 grouping sets. now() and its like mean the time that the caller gives, and are
+ * refused without one. The caller bounds the length of the text.
  */
 
 import { FromParser, type QueryParser } from './from-clause.ts';

@@ -1,9 +1,10 @@
 /**
  * `Tokens` reads SQL text token by token, in linear time, by PostgreSQL's rules for names, numbers,
  * quotes, operators and comments. It also accepts a few spellings of other databases, such as names
- * in backticks. Quotes and comments left open, malformed numbers, semicolons, and more than 60,000
- * tokens throw InvalidInput; literals of IN lists do not count. `WORD`, `NAME` and the constants
- * beside them are the kinds of tokens.
+ * in backticks. Quotes and comments left open, malformed numbers, semicolons, placeholders of
+ * parameters unless the caller asks for them, and more than 60,000 tokens throw InvalidInput; the
+ * parser leaves literals of IN lists out of the count. `WORD`, `NAME` and the constants beside them
+ * are the kinds of tokens.
  */
 
 import { APOSTROPHE, HYPHEN, isBlank, skipBlanks } from './blanks.ts';

@@ -1,9 +1,10 @@
 /**
  * `Automaton` runs a compiled pattern as a deterministic automaton, whose states are sets of live
- * instructions. It computes a state when search.ts first needs it, and caches states in a bounded
- * table, which is emptied when it is full. The time is at worst the length of the text times the
- * size of the program. If new states of one text take more than 2^24 visited instructions, it
- * throws InvalidInput.
+ * instructions. `begin` has to be called before each text; `start` gives the first state, and
+ * `next` a successor. It computes a state when search.ts first needs it, and caches states in a
+ * bounded table, which is emptied when it is full. The time is at worst the length of the text
+ * times the size of the program. If new states of one text take more than 2^24 visited
+ * instructions, it throws InvalidInput.
  */
 
 import { ASSERT, CHAR, EDGE, holds, MATCH, type Program, SPLIT } from './program.ts';

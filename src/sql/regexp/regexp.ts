@@ -1,9 +1,10 @@
 /**
  * `compileRegexp` compiles a regular expression in the syntax of DataFusion's functions. The
- * result, a `LinearRegexp`, searches in time linear in the text (search.ts). Its `plain` returns
- * the text of a pattern that is plain text, and otherwise null; `required` returns a text without
- * which nothing matches. An invalid or too large pattern throws InvalidInput with the reason. The
- * 16 patterns used last stay compiled.
+ * result, a `LinearRegexp`, searches in time linear in the text: callers take a `Matcher` or
+ * `Searcher` (search.ts) of it, and give it back by `giveBack`. Its `plain` returns the text of a
+ * pattern that is plain text, and otherwise null; `required` returns a text without which nothing
+ * matches, or null. An invalid or too large pattern throws InvalidInput with the reason. The 16
+ * patterns used last stay compiled.
  */
 import { type Programs, programsOf } from './program.ts';
 import { Matcher, Searcher } from './search.ts';

@@ -2,8 +2,8 @@
  * Searches texts with the automata of a pattern. `Matcher` tells whether UTF-8 text has a match.
  * `Searcher` finds the positions of the first match or of all matches in a string, and of their
  * groups. A match begins as far left as possible; of those with the same start, earlier branches
- * win. Both work in steps and report the work of each step. A search that takes too much work
- * throws InvalidInput.
+ * win. Both work in steps (`inSteps`) and yield the work of each step; who calls `begin` and `goOn`
+ * instead calls `rest` after each step. A search that takes too much work throws InvalidInput.
  */
 import { Automaton, DEAD } from './automaton.ts';
 import { GroupSearch } from './groups.ts';

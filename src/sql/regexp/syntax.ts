@@ -2,8 +2,9 @@
  * `parsePattern` parses regular expressions in the syntax of DataFusion's engine (Rust's regex
  * crate), which is like that of Perl without back-references and look-around. Classes such as \d
  * cover all of Unicode, and `$` is the end of the text unless the flag m is set. A pattern has at
- * most 1,000 UTF-16 units, 100 groups, 100 levels and counts of 1,000, so that compiling it is
- * fast. `refusePattern` throws InvalidInput with the reason for a pattern that is refused.
+ * most 1,000 UTF-16 units, 100 groups, 100 levels, 10 named properties and counts of 1,000, so that
+ * compiling it is fast. `refusePattern` throws InvalidInput with the reason for a pattern that is
+ * refused.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -2,8 +2,8 @@
  * `CountKernels` counts values of a column in WebAssembly with 128-bit vectors. `atMost` counts the
  * numbers that are at most a constant. `equalTexts` counts the texts that equal a constant, or
  * returns null if texts are too long. The object owns the module and its memory. It lends parts of
- * that memory to readers, so that columns read into them need no copy. `countKernels` returns null
- * if the module cannot be loaded.
+ * that memory to readers (`take`), who return them by `give`, so that columns read into them need
+ * no copy. `countKernels` returns null if the module cannot be loaded.
  */
 import { instantiate } from '../../wasm.ts';
 import { COUNT_BASE64 } from './count.wasm.ts';

@@ -2,8 +2,9 @@
  * Reads and changes the layout of text columns, for functions that work on their bytes. `spanOf`
  * tells between which bytes the texts lie, and `isAscii` whether all of these are ASCII. `gathered`
  * copies the texts one after the other if they lie far apart. `TextWriter` writes a new column in
- * that way. Both claim the memory of the copy from the request's budget. `copyText` copies few
- * bytes fast. A column's values have at most `MOST_COLUMN_BYTES` bytes.
+ * that way: `bytes` adds to the text of a row, `end` has to be called behind each row, and `column`
+ * returns the result. Both claim the memory of the copy from the request's budget. `copyText`
+ * copies few bytes fast. A column's values have at most `MOST_COLUMN_BYTES` bytes.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

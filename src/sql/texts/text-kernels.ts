@@ -1,10 +1,10 @@
 /**
  * `TextKernels` processes the bytes of many texts in WebAssembly with 128-bit vectors. It changes
  * the case of ASCII letters, counts code points, finds bytes that are not ASCII, compares texts
- * with a part of up to 64 bytes, and finds those that contain one. It owns the module and its
- * memory, and copies columns through it in blocks; the methods that go through texts return false if
- * one is longer than a block. `textKernels` returns null if the module cannot be loaded. Callers
- * then use their own loops.
+ * with a part of up to 64 bytes, and finds those that contain one. The texts of a column must
+ * follow each other. It owns the module and its memory, and copies columns through it in blocks;
+ * the methods that go through texts return false if one is longer than a block. `textKernels`
+ * returns null if the module cannot be loaded. Callers then use their own loops.
  */
 
 import { instantiate } from '../../wasm.ts';

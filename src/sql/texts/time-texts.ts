@@ -1,7 +1,8 @@
 /**
  * `TimeTexts` writes dates, or timestamps without a time zone, as texts that are the same for every
  * time within a span, such as a day. The texts of the last few thousand spans are kept, and rows of
- * one span share the bytes of their text. Returns null for other columns.
+ * one span share the bytes of their text. `column` returns null for other columns; it calls back
+ * before it makes a text, so that the caller can claim the memory.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type BytesColumn, type Column, dayOf, timesOf } from '../typed/index.ts';

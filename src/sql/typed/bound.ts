@@ -2,7 +2,8 @@
  * Defines `Bound`, the expression tree that bind/ builds and evaluate/ computes: names are
  * resolved, every node has a type, and conversions are explicit. `RowFunction` is a function that a
  * node calls. `childrenOf` returns the nodes directly below a node, and `canFail` tells whether
- * evaluating a tree may throw for some rows. `flagsOf` finds the flags of a regular expression.
+ * evaluating a tree may throw for some rows. `callsProgram` tells whether a tree calls a registered
+ * function, and `flagsOf` finds the flags of a regular expression.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

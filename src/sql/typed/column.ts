@@ -3,7 +3,7 @@
  * evaluation loops work, such as an array of doubles. Values of any form can be read row by row
  * (`reader`), and a column can be built from single values (`columnOf`). `validityOf` tells which
  * rows have a value. `asSafeNumbers`, `asExactNumbers` and `asSigned64` give the values as one
- * array, or null if it does not hold them exactly.
+ * array, or null if it does not hold them exactly; the latter two give one number for a constant.
  */
 import { Bool, type DataType } from '../../arrow/index.ts';
 import { familyOf, isWide } from './types.ts';

@@ -1,9 +1,10 @@
 /**
  * `resolveName` finds the column, or member of a struct, that a path such as a.b names in a schema;
- * `findIn` finds one part. Each part is compared exactly first, and then ignoring case. An unknown
- * name throws TableColumnNotFound, with the nearest name (`nearestName`) if one is similar, and an
- * ambiguous one InvalidInput. `virtualColumn` recognises `_rowid` and `_rowoffset`, ignoring case,
- * unless a column has that very name.
+ * `findIn` finds one part, or gives -1. Each part is compared exactly first, and then ignoring
+ * case. A column whose name has periods in it is found by the whole path. An unknown name throws
+ * TableColumnNotFound, with the nearest name (`nearestName`) if one is similar, and an ambiguous
+ * one InvalidInput. `virtualColumn` recognises `_rowid` and `_rowoffset`, ignoring case, unless a
+ * column has that very name.
  */
 import { DataType, type Field, type Schema } from '../../arrow/index.ts';
 import { editDistance } from '../../known-names.ts';
