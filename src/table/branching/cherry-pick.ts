@@ -4,7 +4,9 @@
  * since the branch was made, or since a pick gave it that content. If the branch only added rows,
  * and the columns of main and of the branch are unchanged, main gets the added rows. In all other
  * cases, and if there is nothing to bring, the result has an `Obstacle` with the reason, and
- * nothing is committed; nor is it in a dry run. No data file is copied.
+ * nothing is committed; a dry run commits nothing either. A main without a version throws
+ * InvalidTableState, and a version of the branch that is gone TableVersionNotFound. No data file is
+ * copied.
  */
 import { crc32 } from 'node:zlib';
 import { type FragmentEntry, fileIds, liveRows } from '../../format/index.ts';

@@ -1,9 +1,10 @@
 /**
  * `deletedRows` finds which rows of a fragment are deleted. It reads the deletion file of the
  * fragment, or its slice of a shared one, through the cache. It throws Corrupt if the bytes differ
- * from what the manifest says (`decodeVerified`). The result, `DeletedRows`, tells which rows are
- * live; it is undefined for a fragment without deleted rows. write/deletion-files.ts writes these
- * files and puts what it wrote into the cache (`rememberDeleted`).
+ * from what the manifest says (`decodeVerified`), and for a missing file TableVersionNotFound,
+ * TableNotFound or Corrupt. The result, `DeletedRows`, tells which rows are live; it is undefined
+ * for a fragment without deleted rows. write/deletion-files.ts writes these files and puts what it
+ * wrote into the cache (`rememberDeleted`).
  */
 import { crc32 } from 'node:zlib';
 import { firstAtLeast } from '../../binary-search.ts';

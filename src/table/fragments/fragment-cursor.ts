@@ -2,9 +2,9 @@
  * `FragmentCursor` iterates over the fragments of a snapshot in row order. A run is some
  * neighbouring fragments. The caller tells by the row counts and ids of a run whether it wants any
  * of them; the cursor skips all other runs. Manifests and chunk indexes hold these numbers, so most
- * of a long list need not be read. `next` returns a promise only if it has to wait, and undefined
- * at the end; `first` is then the number of live rows before the fragment. Missing and damaged
- * chunks throw TableVersionNotFound and Corrupt.
+ * of a long list need not be read. `next` returns the next fragment, or undefined at the end, and a
+ * promise only if it has to wait. `first` is the number of live rows before the fragment that
+ * `next` returned last. Missing and damaged chunks throw TableVersionNotFound and Corrupt.
  */
 import {
   type ChunkBlock,

@@ -1,8 +1,9 @@
 /**
- * Defines `FragmentReader`, the interface for reading columns and rows of one fragment. It can also
- * read parts of a single value (`StoredValue`). small-fragment.ts and large-fragment.ts implement
- * it for single files, and composed-fragment.ts for fragments of several files. `ReadPurpose` tells
- * a read what to cache and count.
+ * Defines `FragmentReader`, the interface for reading columns and rows of one fragment, which its
+ * user closes. It can also read parts of a single value (`StoredValue`). small-fragment.ts and
+ * large-fragment.ts implement it for single files, and composed-fragment.ts for fragments of
+ * several files. `ReadPurpose` tells a read what to cache and count, and whether to read cached
+ * bytes again.
  */
 import type { Data } from '../../arrow/index.ts';
 import type { FragmentFooter } from '../../format/index.ts';

@@ -1,10 +1,10 @@
 /**
  * `LargeFragment` reads columns, rows or parts of a value of a file of more than 16 KiB by byte
- * ranges, and verifies what it reads; damage throws Corrupt. A few rows are read value by value,
- * unless a column is read so often that reading it whole costs less; more rows are picked from
- * whole columns. It caches the footer and, if the read asks for it, columns and decompressed
- * frames. These stay valid, because fragments never change. `rememberFooter` caches a footer that
- * was read elsewhere.
+ * ranges, and verifies what it reads; damage throws Corrupt, and a version that cleanup removed
+ * TableVersionNotFound. A few rows are read value by value, unless a column is read so often that
+ * reading it whole costs less; more rows are picked from whole columns. It caches the footer and,
+ * if the read asks for it, columns and decompressed frames. These stay valid, because fragments
+ * never change. `rememberFooter` caches a footer that was read elsewhere.
  */
 import {
   childFields,

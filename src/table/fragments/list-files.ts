@@ -1,10 +1,11 @@
 /**
  * `listFiles` lists the files that hold the rows of a version, a page of fragments at a time in row
  * order. For each fragment it adds the place of its deleted rows and the layout of its columns (see
- * stored-layout.ts). A page ends early once its layouts take 16 MiB as JSON. `unlikeFragments`
- * finds the fragments that a plain copy of the version would not have: those with deleted rows,
- * with several files, or with columns other than the version's. Both read the footers of the
- * fragments.
+ * stored-layout.ts). A page ends early once its layouts take 16 MiB as JSON; `next` is where the
+ * next page begins, and is missing at the end. `unlikeFragments` finds the fragments that a plain
+ * copy of the version would not have: those with deleted rows, and those with several files or
+ * other columns than the version's that would be nearer to it if they were written anew. Both read
+ * footers of fragments.
  */
 import {
   columnFiles,

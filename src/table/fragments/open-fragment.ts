@@ -1,8 +1,8 @@
 /**
- * `openFragment` opens a fragment for reading. A file of at most 16 KiB is read whole
- * (small-fragment.ts), and a larger one by ranges (large-fragment.ts). A fragment with overlays has
- * several files, which are read as one (composed-fragment.ts). It throws TableVersionNotFound if
- * cleanup removed the version meanwhile, and Corrupt for a damaged file.
+ * `openFragment` opens a fragment for reading; the caller closes it. A file of at most 16 KiB is
+ * read whole (small-fragment.ts), and a larger one by ranges (large-fragment.ts). A fragment with
+ * overlays has several files, which are read as one (composed-fragment.ts). It throws
+ * TableVersionNotFound if cleanup removed the version meanwhile, and Corrupt for a damaged file.
  */
 import { columnFiles, type FragmentEntry } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';

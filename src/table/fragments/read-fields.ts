@@ -2,9 +2,9 @@
  * `readFields` reads columns of a version, given by name, from one batch of a fragment, for all
  * rows or for selected ones. It finds them in the fragment by field id and adapts them if the
  * schema has changed since. A column that the fragment does not have is null. `plainPosition`
- * returns the position in the file of a single column that needs no adapting, `columnKey` names
- * what is stored of it, and `fieldBytes` sums up the stored bytes of columns. Every name must be
- * one of the version's.
+ * returns the position in the file of a single column that needs no adapting, and `columnKey` a
+ * name for what is stored of it; both return undefined if there is none. `fieldBytes` sums up the
+ * stored bytes of columns. Every name must be one of the version's.
  */
 import { type Data, nullColumn } from '../../arrow/index.ts';
 import type { FragmentEntry, FragmentFooter } from '../../format/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `openSmall` reads a fragment of up to 16 KiB by one read of the whole file, after which all
  * columns are available synchronously. The file is cached as one entry if the read asks for that.
- * Each column is verified when it is first decoded; damage throws Corrupt. `isSmall` tells which
- * fragments these are; large-fragment.ts reads larger ones.
+ * Each column is verified when it is first decoded; damage throws Corrupt, and a version that
+ * cleanup removed TableVersionNotFound. `isSmall` tells which fragments these are;
+ * large-fragment.ts reads larger ones.
  */
 import { type Data, gatherData, markShared, markSharedData } from '../../arrow/index.ts';
 import { plainBytes } from '../../bytes.ts';

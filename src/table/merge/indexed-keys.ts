@@ -1,8 +1,9 @@
 /**
  * `indexedKeys` finds the rows of a version that may have the key of a source row by an index of a
- * key column, so that a merge of few rows does not read the keys of all others. It returns
+ * key column, so that a merge of few rows does not read the keys of all others. The result names
+ * the fragments that the index covers (`covered`); the merge scans the keys of the others. It is
  * undefined if the source has more than a thousandth as many rows as the table, or more than 4,096,
- * or if no index of a key column tells: then the merge scans the keys.
+ * or if no index of a key column tells: then the merge scans all keys.
  */
 import type { Data } from '../../arrow/index.ts';
 import { loadColumn, reader, type Value } from '../../sql/index.ts';

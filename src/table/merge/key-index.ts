@@ -1,9 +1,10 @@
 /**
  * `indexKeys` builds an index of rows in memory by their key columns; its `match` finds for rows of
- * other record batches the first indexed row with the same key, and `firsts` tells it for the
- * indexed rows themselves. A key with a null in it matches nothing; NaN equals NaN, and 0 equals
- * -0. Lists, structs and unions as keys throw InvalidInput, and so do keys of more than 2 GiB.
- * `showKey` formats a key for messages.
+ * other record batches the first indexed row with the same key, or -1, and `firsts` holds that of
+ * the indexed rows themselves. `indexKeys` and `match` are generators, so that the caller can yield
+ * between steps. A key with a null in it matches nothing; NaN equals NaN, and 0 equals -0. Lists,
+ * structs and unions as keys throw InvalidInput, and so does a single key column of texts or bytes
+ * of more than 2 GiB. `showKey` formats a key for messages.
  */
 import {
   type Data,

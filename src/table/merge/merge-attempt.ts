@@ -1,10 +1,11 @@
 /**
- * `MergeAttempt` runs one attempt of a merge on one version. It streams those of the target's rows
- * that may match past an index of the source's rows, yields the record batches to write, and
- * collects the rows to delete (`gone`) and what it did (`counts`), which are complete when the
- * batches end. If matched rows are to be updated, it throws InvalidInput for two source rows with
- * one key that the table has. A key column that the data lacks throws TableSchemaValidation.
- * merge.ts writes and commits the result.
+ * `MergeAttempt` runs one attempt of a merge on one version; `begin` prepares it. `batches` streams
+ * those of the target's rows that may match, or all if rows that the source lacks are deleted, past
+ * an index of the source's rows. It yields the record batches to write, and collects the rows to
+ * delete (`gone`) and what it did (`counts`), which are complete when the batches end. If matched
+ * rows are to be updated, it throws InvalidInput for two source rows with one key that the table
+ * has. A key column that the data lacks throws TableSchemaValidation, one that the table lacks
+ * TableColumnNotFound. merge.ts writes and commits the result.
  */
 import {
   type Data,

@@ -2,9 +2,9 @@
  * `mergeRows` merges source rows into a table by key, in one version, or in none if nothing
  * changes. As the request asks, it updates matched rows, inserts new ones, and deletes rows that
  * the source lacks. After a conflict it starts over on the newer version. A merge without a key or
- * an action, and two source rows that match one row to be updated, throw InvalidInput.
- * `checkConditions` is for a merge that creates its table: it checks that the conditions fit the
- * columns of the source.
+ * an action, and two source rows that match one row to be updated, throw InvalidInput, and a table
+ * without a version InvalidTableState. `checkConditions` is for a merge that creates its table: it
+ * checks that the conditions fit the columns of the source.
  */
 import { recordBatchStream, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

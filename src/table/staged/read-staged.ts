@@ -2,10 +2,12 @@
  * Reads and validates staged manifests, which lie beside the published ones until publish-staged.ts
  * publishes them. `readStagedVersion` reads one that this engine staged; `readOfferedVersion` reads
  * one that a caller staged, and dates it anew if its time is more than five minutes off. A manifest
- * that does not follow the newest version throws ConcurrentModification. Another size, checksum,
- * table, branch or number than the request's, and a missing data file, throw InvalidInput, and so
- * does for a caller's manifest damage in it, in its chunks or its schema, and any other missing
- * file.
+ * that does not follow the newest version throws ConcurrentModification. Another path, size,
+ * checksum, table, branch or number than due, and a missing data file, throw InvalidInput.
+ *
+ * `readOfferedVersion` also throws InvalidInput for a damaged manifest, chunk or schema, and for
+ * any other missing file. `readStagedVersion` throws Corrupt for a damaged manifest and does not
+ * look at the rest.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * For repair: if the newest versions of a branch are lost or damaged, `acceptVersion` makes an
  * older one the newest again. `planAcceptance` finds the newest visible version before the damage,
- * or returns undefined if there is no damage or no such version. What is removed must have been
- * copied before. If another writer changes the branch meanwhile, ConcurrentModification is thrown.
+ * or returns undefined if there is no damage or no such version. The caller must have copied the
+ * damaged versions, which `acceptVersion` removes. If another writer changes the branch meanwhile,
+ * it throws ConcurrentModification.
  *
  * The lost numbers, and some that may have been in use, are marked as a deleted run, and a
  * tombstone takes the first of them. The version after the run then restores the accepted one.

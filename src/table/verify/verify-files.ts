@@ -1,9 +1,10 @@
 /**
- * `FileVerifier` verifies the chunks, fragments, deletion files and index files that versions refer
- * to, by their checksums, and returns the problems. It reads the files through the store, not from
- * a cache. A file that several versions describe in the same way is read once. It notes every file
- * that a version refers to (`referenced`). `problemIn` runs a check and returns the message of its
- * error, or undefined.
+ * `FileVerifier` verifies the chunks (`entries`), fragments with their deletion files (`fragment`)
+ * and index files (`index`) that versions refer to, by their checksums, and returns the problems.
+ * It reads the files through the store, not from a cache. A file that several versions describe in
+ * the same way is read once. It notes every file that a version refers to (`referenced`).
+ * `problemIn` runs a check and returns the message of its error, or undefined; it throws only if
+ * the signal is aborted.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
  * `FolderInspector` lists the folders of a table for verify and records problems and leftovers in
  * `Findings`, which also counts what was checked (`countBytes`). A folder that cannot be read is a
- * problem, not an error, and counts as empty. `stray` notes a file that should not be there.
- * `isTemporaryFile` recognises, by its name, a file that an interrupted write left.
+ * problem, not an error, and counts as empty. `stray` notes a file that should not be there: as a
+ * leftover if an interrupted write left it, otherwise as a problem. `isTemporaryFile` recognises
+ * such a leftover by its name.
  */
 import { isTemporary, joinPath } from '../../format/index.ts';
 import type { VerifiedKind, VerifyLeftover, VerifyProblem } from '../../protocol/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `checkManifest` checks a manifest against itself and the files it refers to, which it has
  * verified (verify-files.ts). It returns the problems, but throws Corrupt if the schema and the
- * field ids do not fit together. `checkChain` yields what breaks the chain of versions, in which
- * each names its parent and the parent's checksum, and none is dated before its parent.
+ * field ids do not fit together, or if the decision of its multi-table commit is damaged.
+ * `checkChain` yields what breaks the chain of versions, in which each names its parent and the
+ * parent's checksum, and none is dated before its parent; it finds checksums by `checksumKey`.
  * `VerifiedBranch` is what verification tells of a branch.
  */
 import {

@@ -2,9 +2,10 @@
  * Adds rows to a table (`append`), or replaces all its rows and its schema (`overwrite`), in one
  * version each. Data that does not fit the columns throws TableSchemaValidation. An overwrite keeps
  * the history. It can also commit the first version of a table; if another writer has committed one
- * meanwhile, it replaces that, or refuses or appends if the caller asks for it. If nothing was
- * committed, the files that were written are removed. `appended` and `replaced` build such versions
- * for other writers too.
+ * meanwhile, it replaces that, or refuses or appends if the caller asks for it. An append needs a
+ * version as its base. After an error the files that were written are removed if no version can
+ * refer to them, and otherwise left to cleanup. `appended` and `replaced` build such versions for
+ * other writers too.
  */
 
 import {

@@ -1,10 +1,11 @@
 /**
- * Compiles the assignments of an update, each a field and an SQL expression (`compileAssignments`),
- * and lists the columns to read for them (`neededColumns`, `expressionColumns`). `assignedColumns`
- * evaluates them over one batch and returns all columns of the version with the new values. A null
- * in a required field throws TableSchemaValidation; a value that does not fit, a field in a list,
- * and a field that is set twice throw InvalidInput. `assignedValues` and `withChild` do parts of
- * that for rewrite-fragments.ts.
+ * Compiles the assignments of an update, each a field and an SQL expression (`compileAssignments`,
+ * `compileAssignment`), and lists the columns to read for them (`neededColumns`,
+ * `expressionColumns`). `assignedColumns` evaluates them over one batch and returns all columns of
+ * the version with the new values. An unknown field or column throws TableColumnNotFound, and a
+ * null in a required field TableSchemaValidation; a value that does not fit, a field in a list, and
+ * a field that is set twice throw InvalidInput. `assignedValues`, `readSource` and `withChild` do
+ * parts of that for rewrite-fragments.ts.
  */
 import { type Data, DataType, describeType, encodeDictionary, Vector } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

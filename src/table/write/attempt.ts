@@ -1,9 +1,10 @@
 /**
  * `commitWithFiles` commits a change whose files depend on the version that it is built on, and
- * announces its writer. After a conflict the files of the lost attempt are removed
- * (`AttemptFiles`), and the change is built again. After an error files are removed only if no
- * version can refer to them: the error came from building the change, or `isBetweenAttempts` is
- * true of it. Cleanup finds what stays.
+ * announces its writer. The caller's `build` names its files with the engine that it is given, and
+ * adds them to the given `AttemptFiles`. After a conflict the files of the lost attempt are
+ * removed, and the change is built again. After an error files are removed only if no version can
+ * refer to them: the error came from building the change, or `isBetweenAttempts` is true of it.
+ * Cleanup finds what stays.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,9 +1,10 @@
 /**
  * `backfillColumn` computes the values of a computed column, for the rows where it is null or, with
  * a filter, for the rows that the filter selects. It commits one version, or several that fill a
- * limited number of fragments each, or none if there is nothing to fill. Rows keep their ids and
- * places. A column that is not computed throws InvalidInput. rewrite-fragments.ts writes the
- * values.
+ * limited number of fragments each (`perVersion`), or none if there is nothing to fill. Several
+ * versions have transactions of their own, not the caller's. Rows keep their ids and places. A
+ * column that is not computed throws InvalidInput, an unknown one TableColumnNotFound.
+ * rewrite-fragments.ts writes the values.
  */
 import { DirspaceError } from '../../errors.ts';
 import { compilePredicate } from '../../sql/index.ts';

@@ -2,9 +2,9 @@
  * `planCompaction` chooses which neighbouring fragments compaction rewrites together, using only
  * their entries in the manifest. Together they stay within the target rows and bytes, and are of
  * one kind (`kindOf`). A fragment on its own is chosen only if there is a reason to rewrite it: a
- * share of deleted rows above the limit, overlays, or `mustRewrite`. With the option `tiered`,
- * overlays are no reason, and a fragment at the head of a group is left out while it has more live
- * rows than all that follow it there.
+ * share of deleted rows above the limit, overlays, or `mustRewrite`. With the option `tiered`, a
+ * fragment at the head of a group is left out while it has more live rows than all that follow it
+ * there, so none with live rows is chosen on its own.
  */
 import { type FragmentEntry, liveRows, storedBytes } from '../../format/index.ts';
 

@@ -1,10 +1,11 @@
 /**
  * Deletes rows by id (`deleteRowsById`) or predicate (`deleteWhere`) in one version, or in none if
  * no row matches. The files of fragments stay unchanged; deletion files list the deleted rows. A
- * fragment without live rows is dropped from the version. A deletion by id throws
- * ConcurrentModification if a compaction gave the rows other ids meanwhile. `deleteOffsets` writes
- * the deletion files; updates and merges use it too, with `RowOffsets`, for the rows that they
- * replace.
+ * fragment without live rows is dropped from the version. Ids that name no live row are ignored,
+ * but a deletion by id throws ConcurrentModification if a compaction gave the rows other ids
+ * meanwhile. `matchingOffsets` finds the rows that a scan plan selects, by fragment.
+ * `deleteOffsets` writes the deletion files; updates and merges use it too, with `RowOffsets`, for
+ * the rows that they replace.
  */
 
 import { joinedIntegers } from '../../bytes.ts';

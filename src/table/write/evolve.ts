@@ -2,9 +2,10 @@
  * Renames columns and changes their types and nullability (`alterColumns`), drops columns
  * (`dropColumns`), and changes the metadata of fields (`updateFieldMetadata`), in one version each.
  * Fragments stay, because readers adapt older ones by field ids (table/fields/adapt.ts). Columns
- * are rewritten only if a type becomes narrower, or wider in a table that is written for Lance. A
- * value that the new type cannot hold, a null in a column that becomes required, and a change that
- * would leave no column throw InvalidInput.
+ * are rewritten only if a type becomes narrower, or wider in a table that is written for Lance. An
+ * unknown column throws TableColumnNotFound. A value that the new type cannot hold, a null in a
+ * column that becomes required, and a change that would leave no column or an empty struct throw
+ * InvalidInput.
  */
 import { DataType, describeType, Field, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

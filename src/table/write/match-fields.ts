@@ -1,11 +1,13 @@
 /**
  * `matchFields` matches the columns of incoming data with the fields of a table by name. Nullable
- * columns may be missing, and a type may be narrower if it widens without loss; any other
- * difference throws TableSchemaValidation. `fitOf` keeps the result for the next data of the same
- * schema. `fitFragments` checks fragments that are already written against the newest schema. Nulls
- * in a required column throw TableSchemaValidation; columns that were dropped or renamed, or made
- * required below the top level, meanwhile throw ConcurrentModification. `isWrittenFor` tells of
- * these before.
+ * columns may be missing, and with `partial` required ones too. A type may be narrower if it widens
+ * without loss. Any other difference throws TableSchemaValidation. `fitOf` keeps the result for the
+ * next data of the same schema.
+ *
+ * `fitFragments` checks fragments that are already written against the newest schema. A column that
+ * is gone or of an unfit type by now, and nulls in a required column, throw TableSchemaValidation.
+ * If another field has the name of a column meanwhile, or a nested field was made required, it
+ * throws ConcurrentModification; `isWrittenFor` returns false for these.
  */
 import { DataType, describeType, type Field, type Schema, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,10 @@
 /**
  * `RequiredValues` refuses nulls in nested fields that may not be null, such as the items of a
  * `list<int32 not null>`: `check` throws TableSchemaValidation with the row and the path of the
- * first. Values below a null struct or list do not count, nor do values that no row refers to.
- * `refuseNulls` does the same for top-level columns of fragments that are written, by their
- * statistics. `requiredIds` lists the ids of such nested fields.
+ * first. `RequiredValues.of` returns undefined if no nested field is required. Values below a null
+ * struct or list do not count, nor do values that no row refers to. `refuseNulls` does the same for
+ * top-level columns of fragments that are written, by their statistics. `requiredIds` lists the ids
+ * of such nested fields.
  */
 import {
   bitmapBytes,

@@ -3,9 +3,9 @@
  * columns that are added, computed again, or change their type. A large fragment gets an overlay
  * file (`takesOverlay`); one that is small or has many overlays is rewritten as a whole. Rows keep
  * their places, so row ids and deletion files stay valid. A value that does not fit a narrower type
- * throws InvalidInput. `rewriting` runs the commit and removes the files that it has no use for.
- * `inPlace`, `onlyOne`, `replacedRows` and `endOf` serve other writers that keep rows in their
- * places.
+ * throws InvalidInput. `rewriting` runs the commit, whose `build` runs in `attempt`, and removes
+ * the files that it has no use for. `inPlace`, `onlyOne`, `replacedRows` and `endOf` serve other
+ * writers that keep rows in their places.
  */
 import {
   concatData,

@@ -3,8 +3,9 @@
  * matches. Expressions see the row as it was; computed columns that depend on a set column become
  * null. It marks the old rows as deleted and writes the changed ones as new fragments, so updated
  * rows get new row ids and come last in row order. Rows of large fragments may be updated in place
- * instead (update-in-place.ts). A value that does not fit throws InvalidInput, a null in a required
- * column TableSchemaValidation. `replacingDraft` builds such a version for merges too.
+ * instead (update-in-place.ts). An unknown column throws TableColumnNotFound, a value that does not
+ * fit InvalidInput, a null in a required column TableSchemaValidation. `replacingDraft` builds such
+ * a version for merges too.
  */
 import {
   columnsOf,

@@ -1,9 +1,9 @@
 /**
  * `writeFragments` writes a stream of batches as fragment files with bounded memory, before any
  * commit is tried; the caller awaits `durable` before it commits. On an error it removes all files
- * that it wrote. A null in a required field throws TableSchemaValidation. `writesLance` tells
- * whether fragments get a part for Lance. `removeFragments` removes fragments that no version
- * refers to, and never rejects.
+ * that it wrote. A null in a required field throws TableSchemaValidation; with the option
+ * `required` only nested fields are checked, or none. `writesLance` tells whether fragments get a
+ * part for Lance. `removeFragments` removes fragments that no version refers to, and never rejects.
  *
  * Each fragment is checked when it is written, because an encoder's mistake must not be committed.
  * A fragment of up to 256 KiB is decoded as a whole; of a larger one the footer is read back.
