@@ -1,6 +1,7 @@
 /**
  * `runProcess` runs the command line in this process and sets its exit code. It connects `runCli`
  * (run.ts) to the process's arguments, environment, streams, signals and questions on the terminal.
+ * After an interruption it ends the process at once.
  */
 import { createInterface } from 'node:readline/promises';
 import { errorText } from './report-error.ts';

@@ -95,7 +95,7 @@ export interface NamespacePropertyChanges {
 export interface CreateTableOptions extends CallOptions {
   /** `overwrite` replaces schema and rows as a new version of the table that is there. */
   readonly mode?: 'create' | 'exist_ok' | 'overwrite';
-  /** Opens a table that is there instead of failing, and ignores the data. */
+  /** With the mode `create`: opens a table that is there instead of failing, and ignores the data. */
   readonly existOk?: boolean;
   /** Wins over everything inferred from the data. */
   readonly schema?: SchemaInput;

@@ -1,10 +1,10 @@
 /**
  * `dirspace diff` shows the differences between two versions of a table: columns, metadata,
  * properties, fragments and rows. A version is a number, a tag, a branch or `branch:version`; a
- * name that is neither tag nor branch throws UsageError. `--on` matches rows by key columns; `--on
- * *` compares whole rows. Without `--on`, rows are matched by where they are stored. It shows at
- * most ten of the added, ten of the removed and ten of the changed rows, unless `--limit` says
- * otherwise.
+ * name that is neither tag nor branch throws UsageError. Without `--on`, rows are told apart by
+ * where they are stored, and only counted. `--on` matches them by key columns, and `--on *`
+ * compares whole rows: then at most ten of the added, ten of the removed and ten of the changed
+ * rows are shown, unless `--limit` says otherwise.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { Table, TableDiff } from '../../sdk/index.ts';

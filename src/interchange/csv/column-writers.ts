@@ -3,7 +3,7 @@
  * Texts, and types that field-stores.ts stores, are written from the bytes of the file without a
  * JavaScript value in between. The caller's function (`BuildColumn`) builds columns of the other
  * types; without this function they throw Unsupported. A field that does not fit throws no error:
- * its row is marked.
+ * its row is marked, and the caller takes the rows back by `truncate`. `finish` returns the column.
  */
 import {
   bitmapBytes,

@@ -2,7 +2,7 @@
  * `dialectOf` detects the delimiter, the quote and its escape from the beginning of a CSV file. It
  * tries each candidate on up to 2,000 records. It prefers candidates that give more than one field,
  * and of these the one under which most records have the same number of fields. Characters that the
- * caller gives are kept.
+ * caller gives are kept. `isSure` is false if more bytes may give another result.
  */
 import type { CheckedCsvOptions } from './csv-options.ts';
 import { type CsvDialect, CsvScanner, startOf } from './csv-scanner.ts';

@@ -3,7 +3,8 @@
  * delimiter, quotes, header and types that the caller does not give, from the beginning of the
  * file. With the option `sample: 'all'` it detects types from all rows, and reads the file twice. A
  * row that cannot be read goes to the caller's `onReject`, or throws InvalidInput with line and
- * column. `csvTypes` reads whole files to find types that fit all their rows.
+ * column. An empty file, and one that holds JSON, throw InvalidInput too, unless options say how to
+ * read it. `csvTypes` reads whole files to find types that fit all their rows.
  */
 import { isUtf8 } from 'node:buffer';
 import {

@@ -1,8 +1,9 @@
 /**
- * Reads dates, times of day and timestamps from fields of a CSV file. It parses the common ISO
- * forms of dates and timestamps from the bytes, because this is fast; values/ parses other texts.
- * While types are guessed (`strict`), only ISO forms count, so that `20200131` stays a number.
- * `momentOf` returns the same object each time, so each call overwrites the result of the last one.
+ * Reads dates, times of day and timestamps from fields of a CSV file (`dateOf`, `timeOf`,
+ * `momentOf`; undefined for other texts). It parses the common ISO forms of dates and timestamps
+ * from the bytes, because this is fast; values/ parses other texts. While types are guessed
+ * (`strict`), only ISO forms count, so that `20200131` stays a number. `momentOf` returns the same
+ * object each time, so each call overwrites the result of the last one.
  */
 import { daysFromCivil, daysInMonth, parseDateTime, parseTimeOfDay } from '../../values/index.ts';
 import { plainText } from './csv-numbers.ts';

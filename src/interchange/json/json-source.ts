@@ -1,6 +1,6 @@
 /**
  * `jsonRows` returns the rows of a JSON file as objects that can be read once. `lineOf` finds the
- * line on which one of the last `KEPT` rows began, for errors about a row that does not fit its
+ * line on which one of the last 32,768 rows began, for errors about a row that does not fit its
  * table.
  */
 import type { JsonRow } from './json-rows.ts';

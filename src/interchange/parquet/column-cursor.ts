@@ -1,9 +1,10 @@
 /**
- * `ColumnCursor` reads a column chunk, a chosen number of rows at a time. It returns the values
- * that are not null, and levels (`LeafPart`), which tell where the nulls are and how the values
- * form lists. Both are decoded on demand, so the memory for them grows with the rows that are asked
- * for and not with the number of values that a page claims. Damage, and more than 2^26 values and
- * nulls in the rows asked for, go to the caller's `refuse`.
+ * `ColumnCursor` reads a column chunk, a chosen number of rows at a time (`take`, after one call of
+ * `start`). It returns the values that are not null, and levels (`LeafPart`), which tell where the
+ * nulls are and how the values form lists. Values and levels are decoded on demand, so their memory
+ * grows with the rows that are asked for and not with the number of values that a page claims. The
+ * caller has to take the values out of the store before it asks for more rows. Damage, and more
+ * than 2^26 values and nulls in the rows asked for, go to the caller's `refuse`.
  */
 import type { FileBytes } from '../../ipc/index.ts';
 import { type ValueReader, valueReader, widthOf } from './encodings.ts';

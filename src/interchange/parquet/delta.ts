@@ -1,8 +1,8 @@
 /**
  * `deltaReader` decodes integers that Parquet stores as differences (delta encoding, in blocks of
  * miniblocks), as many at a time as the caller asks for. Sums wrap around at the width of the type.
- * `end` finds where the encoded numbers end without decoding them. Damage goes to the caller's
- * `refuse`.
+ * `end` finds where the encoded numbers end without decoding them, and has to be called before
+ * numbers are read. Damage goes to the caller's `refuse`.
  */
 import type { Refuse } from './thrift.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Decodes and encodes Snappy, the usual compression of Parquet files. `snappyInSteps` decodes a
- * block of a known size. Its input is untrusted: a copy or length that leads out of bounds goes to
- * the caller's `refuse`. `encodeSnappy` encodes a block.
+ * block of a known size; it is a generator that pauses every 2 MiB. Its input is untrusted: a copy
+ * or length that leads out of bounds goes to the caller's `refuse`. `encodeSnappy` encodes a block.
  */
 import type { Refuse } from './thrift.ts';
 

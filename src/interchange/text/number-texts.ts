@@ -3,7 +3,7 @@
  * `decimalTexts`). A float gets the shortest text that parses to the same double; a 16-bit or
  * 32-bit float is first converted to a double. `countsOf` reads 64-bit integers as numbers, and as
  * bigints where a number might be inexact (near ±2^53 and beyond). `floatsOf` reads floats of any
- * width as numbers.
+ * width as numbers, and `writeFloat` writes one.
  */
 import {
   type Data,

@@ -2,7 +2,8 @@
  * `plainText` returns a function that writes the values of a column as ASCII texts, for the CSV and
  * JSON writers; docs/data-in-and-out.md lists the form of each type. It returns undefined for types
  * that these writers handle themselves: texts, intervals, dictionaries and nested types. `bytesAt`
- * finds the bytes of texts and binaries by row, and `nullAt` tells which rows are null.
+ * finds the bytes of texts and binaries by row, in an object that the next call overwrites, and
+ * `nullAt` tells which rows are null.
  */
 import {
   type Data,

@@ -1,8 +1,9 @@
 /**
- * Builds text and binary columns from JavaScript values: with offsets of 32 or 64 bits, of a fixed
- * size, or as views. A lone surrogate in a text becomes U+FFFD. A value of another kind or size
- * throws TableSchemaValidation. More than 2 GiB in one column of one record batch throw
- * PayloadTooLarge; convert/row-stream.ts then tries record batches of fewer rows.
+ * Builds text and binary columns (`buildText`, `buildBinary`, `buildFixedBinary`) from JavaScript
+ * values: with offsets of 32 or 64 bits, of a fixed size, or as views. A lone surrogate in a text
+ * becomes U+FFFD. A value of another kind or size throws TableSchemaValidation. More than 2 GiB in
+ * one column of one record batch throw PayloadTooLarge; convert/row-stream.ts then tries record
+ * batches of fewer rows.
  */
 import { Buffer } from 'node:buffer';
 import { type Data, type DataType, type FixedSizeBinary, Type } from '../../arrow/index.ts';

@@ -1,8 +1,9 @@
 /**
- * Builds columns of lists, structs and maps from JavaScript values: it flattens the values and
- * builds the child columns. Values of another shape throw TableSchemaValidation; a blob that is
- * given as an address throws Unsupported. `listPlace`, `fixedPlace` and `structPlace` tell where a
- * nested value is, such as `a.b[3]`, and whether it may be null.
+ * Builds columns of lists, structs and maps (`buildList`, `buildFixedList`, `buildStruct`,
+ * `buildMap`) from JavaScript values: it flattens the values and builds the child columns. Values
+ * of another shape throw TableSchemaValidation; a blob that is given as an address throws
+ * Unsupported. `listPlace`, `fixedPlace` and `structPlace` tell where a nested value is, such as
+ * `a.b[3]`, and whether it may be null.
  */
 import {
   type Data,

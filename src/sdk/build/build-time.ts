@@ -1,10 +1,11 @@
 /**
- * Builds date, time, timestamp, duration and interval columns from JavaScript values. Dates and
- * timestamps take a Date, milliseconds since the epoch, or text; a bigint counts the column's own
- * unit. The text of a timestamp is read with its own offset, or without one in the column's time
- * zone, which is UTC if the column has none. Times take text or a count of their unit, durations a
- * count, intervals an object of their parts or Arrow's array of numbers. A value that cannot be
- * read, or does not fit the column's unit exactly, throws TableSchemaValidation.
+ * Builds date, time, timestamp, duration and interval columns (`buildDate`, `buildTime` and so on)
+ * from JavaScript values. Dates and timestamps take a Date, milliseconds since the epoch, or text;
+ * a bigint counts the column's own unit. The text of a timestamp is read with its own offset, or
+ * without one in the column's time zone, which is UTC if the column has none. Times take text or a
+ * count of their unit, durations a count, intervals an object of their parts or Arrow's array of
+ * numbers. A value that cannot be read, or does not fit the column's unit exactly, throws
+ * TableSchemaValidation.
  */
 import {
   type Data,

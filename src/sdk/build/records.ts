@@ -1,9 +1,10 @@
 /**
  * Reads members of many objects at once, so that rows become columns. `take` reads one member of
  * all objects; where the object or the member is missing, the value is null or undefined.
- * `hasMember` tells whether any object has it. `refuseUnknownKeys` throws TableSchemaValidation for
- * a member that none of the fields has, unless its value is undefined. A name that every object
- * inherits, such as `constructor`, counts only as an object's own member.
+ * `hasMember` tells whether any object has it with a value other than undefined.
+ * `refuseUnknownKeys` throws TableSchemaValidation for a member that none of the fields has, unless
+ * its value is undefined. A name that every object inherits, such as `constructor`, counts only as
+ * an object's own member.
  */
 import type { Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -32,7 +33,7 @@ export function take(records: Records, name: string): unknown[] {
   return out;
 }
 
-/** Whether any record has the member. */
+/** Whether any record has the member, with a value other than undefined. */
 export function hasMember(records: Records, name: string): boolean {
   const own = isInheritedName(name);
   return records.some(

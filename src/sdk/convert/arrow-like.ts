@@ -2,9 +2,9 @@
  * `ArrowRebuilder` converts Arrow data of any copy of apache-arrow to record batches of this
  * package's copy, so that a program may use a release of its own. It takes tables, record batches,
  * vectors of structs and objects of vectors; `isArrowLike` recognises them by their structure.
- * Buffers that fit as they are stay shared. Data that lacks a part, and a vector that is not of
- * structs, throw InvalidInput, unknown types Unsupported, and a vector with null rows
- * TableSchemaValidation.
+ * `batches` returns the schema and the record batches. Buffers that fit as they are stay shared.
+ * Data that lacks a part, and a vector that is not of structs, throw InvalidInput, unknown types
+ * Unsupported, and a vector with null rows TableSchemaValidation.
  */
 import {
   type Data,

@@ -2,8 +2,9 @@
  * Views the buffers of another copy of apache-arrow as the typed arrays that this package's copy
  * needs. Builders of that copy may leave off the values of nulls at the end, so a `Sizer` for data
  * with nulls fills up a buffer that is too short; without nulls such a buffer throws InvalidInput.
- * `validityOf` returns the bitmap of nulls. Rows that are missing at the end are null in it; if
- * none is missing, a bitmap that is too short throws InvalidInput.
+ * `validityOf` returns the bitmap of nulls, or undefined if no row is null or missing. Rows that
+ * are missing at the end are null in it; if none is missing, a bitmap that is too short throws
+ * InvalidInput.
  */
 import { type DataType, hasLargeOffsets, type valueArray } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -16,7 +17,7 @@ interface BitmapLike {
   readonly nullBitmap?: Uint8Array;
 }
 
-/** The bitmap of data that has `nullCount` nulls and should have `length` values. */
+/** The bitmap of data that has `nullCount` nulls and should have `length` values; undefined if none is null. */
 export function validityOf(
   data: BitmapLike,
   nullCount: number,

@@ -1,9 +1,10 @@
 /**
  * `inferSchema` infers an Arrow schema from rows by the rules of LanceDB's TypeScript SDK, and
- * `SchemaInference` from rows that come in parts. With `wholeNumbers`, which is for files, columns
- * of whole numbers become int64 or uint64 instead of float64. Inferred fields are nullable. A
- * column whose type cannot be inferred throws TableSchemaValidation. Values that do not fit the
- * inferred type are found only when `sdk/build/` builds the column.
+ * `SchemaInference` from rows that come in parts (`add`, and `schema` after the last part). With
+ * `wholeNumbers`, which is for files, columns of whole numbers become int64 or uint64 instead of
+ * float64. Inferred fields are nullable. A column whose type cannot be inferred throws
+ * TableSchemaValidation. Values that do not fit the inferred type are found only when `sdk/build/`
+ * builds the column.
  */
 import {
   Binary,

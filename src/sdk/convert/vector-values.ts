@@ -1,9 +1,10 @@
 /**
- * Makes the classes of vectors in rows: typed arrays that also have `toArray`, `toJSON` and `get`,
- * which programs written for LanceDB call, because its rows hold Arrow vectors. `constructor`, what
- * `map` and `slice` return, and how a vector is printed are those of the plain typed array. The
- * prototype is not, so `assert.deepStrictEqual` in Node 20 tells the two apart. Vectors that
- * are no typed arrays, those of float16 or with a null inside, are read as plain arrays.
+ * `vectorClass` makes the classes of vectors in rows: typed arrays that also have `toArray`,
+ * `toJSON` and `get`, which programs written for LanceDB call, because its rows hold Arrow vectors.
+ * `constructor`, what `map` and `slice` return, and how a vector is printed are those of the plain
+ * typed array. The prototype is not, so `assert.deepStrictEqual` in Node 20 tells the two apart.
+ * Vectors that are no typed arrays, those of float16 or with a null inside, are read as plain
+ * arrays.
  */
 
 /** Stands for every typed array of numbers or bigints. */

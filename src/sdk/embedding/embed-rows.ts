@@ -1,11 +1,12 @@
 /**
  * `toEmbeddedStream` converts data to record batches as `toRecordBatchStream` does, and computes
  * the vector columns that the data lacks, one record batch at a time, from the columns that it has.
- * A vector column that is null or undefined in every row of an array counts as lacking if the rows
- * have its texts. The schema's metadata names the embedding functions; for a new table the caller
- * may pass one. A function that is needed and not registered, or that does not return one vector
- * for each value, throws InvalidInput. `queryVector` computes the vector of a search by text. It
- * returns undefined for a table without a function, and throws InvalidInput for one with several.
+ * The metadata of the schema that is passed names the embedding functions, or without one that of
+ * the data's own schema; for a new table the caller may pass a function. A vector column that is
+ * null or undefined in every row of an array counts as lacking if the rows have its texts. A
+ * function that is needed and not registered, or that does not return one vector for each value,
+ * throws InvalidInput. `queryVector` computes the vector of a search by text. It returns undefined
+ * for a table without a function, and throws InvalidInput for one with several.
  */
 import {
   columnsAt,

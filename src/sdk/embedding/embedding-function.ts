@@ -1,10 +1,10 @@
 /**
  * Defines the base classes of embedding functions, which turn values into vectors:
  * `EmbeddingFunction`, and `TextEmbeddingFunction` for texts. A table's schema stores the options
- * of a function, so a secret that is given itself throws InvalidInput; an option may refer to a
- * variable instead, whose value each process sets. `sourceField` and `vectorField` declare the
- * columns of values and vectors, and throw InvalidInput if the type or the length of the vectors is
- * not known.
+ * of a function, so the constructor of a subclass has to pass them to `resolveVariables`. That
+ * method replaces `$var:NAME` by the value of a variable, and throws InvalidInput for a secret
+ * (`getSensitiveKeys`) that is given itself. `sourceField` and `vectorField` declare the columns of
+ * values and vectors, and throw InvalidInput if the type or the length of the vectors is not known.
  */
 import { DataType, Field, FixedSizeList, type Float, Float32, Utf8 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,10 +1,10 @@
 /**
  * `OpenAIEmbeddingFunction` requests vectors from a server with OpenAI's `/embeddings` protocol, up
  * to 512 texts in one request. `baseURL` and `fetch` can be replaced. The option `apiKey` names a
- * variable (`$var:NAME`): a key as plain text, and a variable that is not set, throw InvalidInput.
- * Without the option, `OPENAI_API_KEY` of the environment is sent, if there is one. It does not
- * retry: errors of `fetch` pass through, status 401 throws Unauthenticated, and any other error
- * status, or an answer without a vector for each text, throws ServiceUnavailable.
+ * variable (`$var:NAME`): a key as plain text, and a variable without a value or a default, throw
+ * InvalidInput. Without the option, `OPENAI_API_KEY` of the environment is sent, if there is one.
+ * It does not retry: errors of `fetch` pass through, status 401 throws Unauthenticated, and any
+ * other error status, or an answer without a vector for each text, throws ServiceUnavailable.
  */
 import { type Float, Float32 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

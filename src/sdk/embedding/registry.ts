@@ -1,9 +1,10 @@
 /**
- * `EmbeddingFunctionRegistry` keeps classes of embedding functions by name, so that the schema of
- * a table can name its function. Adding a class by `register` under a name that is taken throws
- * InvalidInput. The registry writes functions into the metadata of schemas as LanceDB's SDK does
- * (`getTableMetadata`), and creates them again from it (`parseFunctions`), where a name without a
- * class throws InvalidInput. `getRegistry` returns the one registry of the process.
+ * `EmbeddingFunctionRegistry` keeps classes of embedding functions by name, so that the schema of a
+ * table can name its function. `getRegistry` returns the one registry of the process, which has
+ * `openai` from the beginning. Adding a class to it by `register` under a name that is taken throws
+ * InvalidInput; `get` returns undefined for an unknown name. The registry writes functions into the
+ * metadata of schemas as LanceDB's SDK does (`getTableMetadata`), and creates them again from it
+ * (`parseFunctions`), where a name without a class throws InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

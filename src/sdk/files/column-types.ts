@@ -1,7 +1,7 @@
 /**
  * `columnTypesOf` converts the column types that a caller passes for a file, as Arrow types or
- * their names, to Arrow types. A name or value that is no type throws InvalidInput; an Arrow type
- * that is not known here throws Unsupported.
+ * their names, to Arrow types; without any it returns undefined. A name or value that is no type
+ * throws InvalidInput; an Arrow type that is not known here throws Unsupported.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,9 +1,10 @@
 /**
- * `Exportable` is the base class of queries and tables. Its methods write the rows to a file or
- * stream in another format, such as `toCsv` and `toParquet`. `toFile` takes the format from an
- * option or from the ending of the file's name, and `toBytes` yields the bytes of the file instead.
- * A file appears under its name only when it is complete. An unknown format and a place that cannot
- * be written throw InvalidInput, and a type that the format has not Unsupported.
+ * `Exportable` is the base class of queries and tables. A subclass gives the rows by `stream`. The
+ * methods write them to a file or stream in another format, such as `toCsv` and `toParquet`.
+ * `toFile` takes the format from an option or from the ending of the file's name, and `toBytes`
+ * yields the bytes of the file instead. A file appears under its name only when it is complete. An
+ * unknown format and a place that cannot be written throw InvalidInput, and a type that the format
+ * has not Unsupported.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CallOptions } from '../../protocol/index.ts';

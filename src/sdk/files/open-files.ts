@@ -1,9 +1,10 @@
 /**
  * `openFiles` opens several files as one source of rows, and reads them one after the other.
  * Without a given schema the first file determines it. Rows of JSON come as objects without a
- * schema, so JSON files beside files of other formats throw InvalidInput. The result tells which
- * file a row came from, in JSON also on which line, and how far reading has got. A missing file
- * throws InvalidInput before a row is read. `close` closes files that were not read to their end.
+ * schema, so JSON files beside files of other formats throw InvalidInput. The result gives the rows
+ * once (`data`). It also tells which file a row came from, in JSON also on which line, and how far
+ * reading has got. A missing file throws InvalidInput before a row is read. `close` closes files
+ * that were not read to their end.
  */
 import type { DataType, RecordBatchStream } from '../../arrow/index.ts';
 import type { LanceVersionChoice } from '../../datasets/index.ts';

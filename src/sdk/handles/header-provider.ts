@@ -2,8 +2,8 @@
  * Adds headers, such as a token, to each attempt of a request of a remote catalog
  * (`withProvidedHeaders`). They come from a function or a `HeaderProvider`, as in LanceDB's SDK:
  * fixed headers (`StaticHeaderProvider`), or an OAuth token that is fetched again before it expires
- * (`OAuthHeaderProvider`). If the function or provider fails, the call rejects with
- * Unauthenticated, and that attempt is not sent.
+ * (`OAuthHeaderProvider`; outside of a connection, `refreshToken` has to be called first). If the
+ * function or provider fails, the call rejects with Unauthenticated, and that attempt is not sent.
  */
 import type { Fetch } from '../../client/index.ts';
 import { systemEnv } from '../../env.ts';

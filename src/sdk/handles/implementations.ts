@@ -2,8 +2,8 @@
  * `openNamespace` opens a catalog by the name of its implementation; an unknown name, wrong connect
  * options and a factory that answers no catalog throw InvalidInput. The built-in ones, `dir` and
  * `rest`, are loaded on first use. Programs add others with `registerNamespace`, which may replace
- * one that was added; it throws InvalidInput for the name of a built-in one. `Catalog` is the type
- * of an opened catalog.
+ * one that was added; it throws InvalidInput for the name of a built-in one. `implementationNames`
+ * lists all names. `Catalog` is the type of an opened catalog.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

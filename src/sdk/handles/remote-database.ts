@@ -1,10 +1,10 @@
 /**
  * `remoteDatabase` lets programs written for LanceDB open `db://NAME` on a server: it translates
- * the address and LanceDB's options to those of a `rest` catalog; `readClientConfig` translates
- * `clientConfig`. An address without `hostOverride` means LanceDB's cloud, and throws Unsupported
- * with an alternative, as options without a counterpart do; `region` is ignored. For other
- * catalogs, `refuseRemoteOptions` throws InvalidInput for the options that only `db://` addresses
- * have.
+ * the address (`isRemoteDatabase`) and LanceDB's options to those of a `rest` catalog;
+ * `readClientConfig` translates `clientConfig`. An address without a name throws InvalidInput. One
+ * without `hostOverride` means LanceDB's cloud, and throws Unsupported with an alternative, as
+ * options without a counterpart do; `region` is ignored. For other catalogs, `refuseRemoteOptions`
+ * throws InvalidInput for the options that only `db://` addresses have.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { ClientConfig, ConnectOptions } from './connect-options.ts';

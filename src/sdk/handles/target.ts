@@ -1,8 +1,10 @@
 /**
  * Turns the table, branch and version that a table handle points at (`TableTarget`) into the
- * members of requests. A call begins with `entered`, which throws Closed if the handle has ended,
- * or the reason of an aborted signal. Paths and names of a wrong type throw InvalidInput here; the
- * catalog decides which names are legal. `Home` holds what the handles of one connection share.
+ * members of requests (`onTable`, `onBranch`, `atVersion`). A call begins with `entered`, which
+ * throws Closed if the handle has ended, or the reason of an aborted signal. `pathOf` and `tableId`
+ * throw InvalidInput for paths and names of a wrong type; the catalog decides which names are
+ * legal. `displayPath` formats a path for people. `Home` holds what the handles of one connection
+ * share.
  */
 
 import type { Env } from '../../env.ts';

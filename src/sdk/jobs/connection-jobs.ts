@@ -1,8 +1,10 @@
 /**
  * `jobsOf` returns the jobs of a connection (`Jobs`): those that run in this process, and those
- * that the catalog runs. When the connection is closed, `end` cancels the jobs of this process;
- * those of the catalog go on. For an id that neither knows, `open` throws InvalidInput and `cancel`
- * returns false. At most 1,000 ended jobs of this process stay known.
+ * that the catalog runs. `begin` begins work in this process, and `beginAt` an operation in the
+ * catalog, or in this process if the catalog runs no jobs for it. When the connection is closed,
+ * `end` cancels the jobs of this process; those of the catalog go on. For an id that neither knows,
+ * `open` throws InvalidInput and `cancel` returns false. At most 1,000 ended jobs of this process
+ * stay known.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';

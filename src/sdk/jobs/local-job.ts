@@ -1,7 +1,7 @@
 /**
- * `LocalJob` runs the work of a job in this process. `cancel` aborts the signal that the work was
- * given, and waits until the work has ended. A job whose work finishes in spite of that counts as
- * finished, not as cancelled.
+ * `LocalJob` runs the work of a job in this process, and begins it when it is constructed. `cancel`
+ * aborts the signal that the work was given, and waits until the work has ended. A job whose work
+ * finishes in spite of that counts as finished, not as cancelled.
  */
 import type { Env } from '../../env.ts';
 import type { JobEvent, JobFacts, JobProgress, JobSource, JobState } from './jobs.ts';

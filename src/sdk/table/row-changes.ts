@@ -39,7 +39,7 @@ import { type OnWriteProgress, withProgress } from './write-progress.ts';
 export interface AddDataOptions extends CallOptions {
   /** `overwrite` replaces all rows, and the schema by that of Arrow data or of `schema`. */
   readonly mode?: 'append' | 'overwrite';
-  /** How to read the rows; the table's schema if absent. */
+  /** How to read the rows; if absent the table's schema, or that of Arrow data that overwrites. */
   readonly schema?: SchemaInput;
   /** Called as the catalog takes the rows, and once they are committed. */
   readonly progress?: OnWriteProgress;
