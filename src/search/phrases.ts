@@ -2,9 +2,9 @@
  * Tells whether the words of a phrase follow each other in a document, by the positions of each
  * word (`hasPhrase`, in steps). Up to `slop` more positions may lie between two words than in the
  * phrase. `sealPositions` prepares the positions of a term for an index. `PositionReader` decodes
- * them, and throws BadPostings for damaged bytes. `PhraseOrder` does both for a phrase: `read`
- * takes the positions of its words in a document that has all of them, and `isThere` then tells
- * whether they follow each other. It takes documents in ascending order.
+ * them, and throws BadPostings for damaged bytes. `PhraseOrder` looks for a phrase through such
+ * readers. Its `read` takes the positions in a document that has all words, documents in ascending
+ * order, and `isThere` then tells whether the words follow each other.
  */
 import { BLOCK, type BlockReader, bad, NumberReader } from './postings.ts';
 import type { PlannedPhrase } from './search-plan.ts';

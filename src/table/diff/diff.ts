@@ -3,8 +3,9 @@
  * metadata, fragments and rows. With a key, rows are matched by the key and compared by value, both
  * through hashes, and the result has the first rows of each kind as examples. A key column that
  * only one version has, or that cannot be compared, throws InvalidInput; one that neither has
- * throws TableColumnNotFound. Without a key, a row is identified by the file that it was written to
- * and its place there, and no column is read.
+ * throws TableColumnNotFound. Rows whose hashes exceed the memory of a request throw InvalidInput.
+ * Without a key, a row is identified by the file that it was written to and its place there, and no
+ * column is read.
  */
 import { DirspaceError } from '../../errors.ts';
 import { suggestion } from '../../known-names.ts';

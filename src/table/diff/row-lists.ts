@@ -1,7 +1,7 @@
 /**
  * `RowList` is a growing list of the places of rows, each with a hash of its values and a hash of
  * its key. `Buckets` finds the first row of a list with a given hash that was not taken yet, and
- * marks it as taken.
+ * marks it as taken; `take` returns -1 if there is none. The list must not grow meanwhile.
  */
 import type { ValueHashes } from '../../sql/index.ts';
 

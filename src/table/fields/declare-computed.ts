@@ -1,9 +1,10 @@
 /**
  * Declares computed columns, and keeps writers from filling them. `declaredColumn` and
  * `checkDeclared` check their SQL when a column is added or comes with a schema, and throw
- * InvalidInput or TableColumnNotFound. `withoutValues` throws InvalidInput as soon as rows bring
- * values for them. `withStale` adds to an update that each computed column whose input changes
- * becomes null, and refuses values for such columns too. write/backfill.ts computes the values.
+ * InvalidInput or TableColumnNotFound. `declaredColumn` returns undefined for a column that is not
+ * computed. `withoutValues` throws InvalidInput as soon as rows bring values for them. `withStale`
+ * adds to an update that each computed column whose input changes becomes null, and refuses values
+ * for such columns too. write/backfill.ts computes the values.
  */
 import {
   columnsOf,

@@ -2,7 +2,7 @@
  * `countIndexed` counts the rows that match a test of one column from an index alone, without
  * reading a row. It uses segments that cover all of their fragments and have no deleted rows. The
  * result names the fragments that were counted; the caller scans the others. It returns undefined
- * if no index can answer, or the table is small.
+ * if the condition is more than one such test, no index can answer it, or the table is small.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import type { ColumnTest, CompiledExpression } from '../../sql/index.ts';

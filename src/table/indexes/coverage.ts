@@ -5,7 +5,7 @@
  * of the index, or, in an index that has the values themselves, if the column has another type by
  * now. A scan reads the fragments that are not covered. `readingIndexes` runs work that reads
  * indexes, and again without a segment that turns out damaged. `indexedField` finds the column of
- * an index.
+ * an index, and returns undefined if it is gone.
  */
 import { type DataType, DataType as Types, typesEqual } from '../../arrow/index.ts';
 import {

@@ -1,9 +1,9 @@
 /**
  * `firstRows` finds, without sorting, the rows that may be the first in the order of a column, by
  * its BTREE index. Rows with equal values are candidates together; with a condition, only those
- * that match it. The caller sorts the candidates and the rows that the index does not cover. If
- * there is no such index, the table is small, or there would be too many candidates, no index is
- * used, and the result says why.
+ * that match it. The caller sorts the candidates and the rows that the index does not cover. If the
+ * column has no such index, the table is small, or there would be too many candidates, no index is
+ * used, and the result says why. It says nothing if the version has no index at all.
  */
 import {
   BTREE,

@@ -3,7 +3,7 @@
  * vectors. For each query vector it searches the partitions of all segments, nearest first. It
  * stops when the rest are unlikely to hold a nearer row, or at the limits of the request. The
  * result also has the rows of partitions that every search has to measure. The caller measures
- * exact distances.
+ * exact distances. Damaged files throw Corrupt, and query vectors of another length InvalidInput.
  */
 
 import { joinedFloats } from '../../bytes.ts';

@@ -1,9 +1,9 @@
 /**
- * `IvfSegment` reads a segment of an IVF index. Its first file lists the partitions, which stay in
- * memory with the segment. Its second file has the blocks of their rows, one partition after the
- * other. `place` copies a partition into the memory of the WebAssembly kernels that search it,
- * unless it is there already, and `positionsOf` reads the positions of its rows. Files that do not
- * fit each other or the vectors throw Corrupt.
+ * `IvfSegment` reads a segment of an IVF index, from `open` until `close`. Its first file lists the
+ * partitions, which stay in memory with the segment. Its second file has the blocks of their rows,
+ * one partition after the other. `place` copies a partition into the memory of the WebAssembly
+ * kernels that search it, unless it is there already; the next one may overwrite it. `positionsOf`
+ * reads the positions of its rows. Files that do not fit each other or the vectors throw Corrupt.
  */
 
 import { DataType, getBit } from '../../arrow/index.ts';

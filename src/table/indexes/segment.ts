@@ -1,9 +1,10 @@
 /**
- * `OpenSegment` opens a file of an index segment and reads its columns batch by batch. It throws
- * Corrupt if the version is there and the file is missing or damaged, or has another number of
- * columns. Files of indexes are read like fragments (`entryOf`), with the same checksums and the
- * same cache. The columns are shared and must not be changed. `openFiles` only looks whether the
- * files of a segment can be opened. `placedRuns` tells at which position each run begins.
+ * `OpenSegment` opens a file of an index segment and reads its columns batch by batch, until
+ * `close`. It throws Corrupt if the version is there and the file is missing or damaged, or has
+ * another number of columns. Files of indexes are read like fragments (`entryOf`), with the same
+ * checksums and the same cache. The columns are shared and must not be changed. `openFiles` only
+ * looks whether the files of a segment can be opened. `placedRuns` tells at which position each run
+ * begins.
  */
 import type { Data } from '../../arrow/index.ts';
 import {

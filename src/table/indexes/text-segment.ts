@@ -1,7 +1,8 @@
 /**
- * `TextSegment` reads a segment of a full-text index. It finds the postings of a term, the terms
- * with a prefix, and the number of tokens of each row. It also finds the positions of a term, if
- * the index keeps them. Its columns are cached like those of fragments. Damaged files throw
+ * `TextSegment` reads a segment of a full-text index, from `open` until `close`. It finds the
+ * postings of a term, the terms with a prefix, and the number of tokens of each row. `find` returns
+ * undefined for a term that no row has. It also finds the positions of a term, if the index keeps
+ * them (`hasPositions`). Its columns are cached like those of fragments. Damaged files throw
  * Corrupt.
  */
 import type { Data, Offsets } from '../../arrow/index.ts';

@@ -2,8 +2,9 @@
  * `bitmapRows` computes the rows of a segment of a BITMAP or LABEL_LIST index: one for each
  * distinct value of the column, or of the items of its lists. A row has the value, the number of
  * table rows with it, and their positions. The values are in order, with nulls last. Null items of
- * lists are left out. The column is read once; its distinct values and the positions are held in
- * memory, and only the positions count for the request.
+ * lists are left out. Without any value there is one row, a null that no table row has. The column
+ * is read once; its distinct values and the positions are held in memory, and only the positions
+ * count for the request.
  */
 import {
   Binary,

@@ -1,8 +1,8 @@
 /**
  * `buildSegment` builds one segment of an index, of any type that this release builds (`isBuilt`),
- * over some fragments of a version. `segmentRowsOf` tells how many rows a segment may cover, and
- * `isIndexable` whether a column can have an index of a type; if not, `checkIndexable` throws
- * InvalidInput.
+ * over some fragments of a version. Its files are on disk for good once `durable` of the result
+ * resolves. `segmentRowsOf` tells how many rows a segment may cover, and `isIndexable` whether a
+ * column can have an index of a type; if not, `checkIndexable` throws InvalidInput.
  */
 import { DataType, describeType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,11 +1,12 @@
 /**
  * `createIndex` builds an index of a column over the newest version, and then commits it. Appends
  * and other changes may go on meanwhile. It throws ConcurrentModification if one of them drops the
- * column or changes its type, and InvalidInput for a column that cannot have the index. If an index
- * has the name, it is replaced; TableIndexAlreadyExists is thrown if that is of another column, or
- * `replace` is false. Rows that are added later are scanned until update-indexes.ts covers them.
- * `dropIndex` commits a version without an index, or throws TableIndexNotFound. `commitIndexes`
- * commits any other change of index entries.
+ * column or changes its type, TableColumnNotFound for an unknown column, and InvalidInput for one
+ * that cannot have the index. If an index has the name, it is replaced; TableIndexAlreadyExists is
+ * thrown if that is of another column, or `replace` is false. Rows that are added later are scanned
+ * until update-indexes.ts covers them. `dropIndex` commits a version without an index, or throws
+ * TableIndexNotFound. `commitIndexes` commits any other change of index entries, and
+ * `removeSegments` deletes the files of segments that no version refers to.
  */
 import { type DataType, describeType, typesEqual } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -2,8 +2,9 @@
  * `writeIvfFiles` builds a segment of an IVF index over the vectors of some fragments. It scans
  * them twice: first to take a sample and find centroids, then to assign each vector to a partition.
  * Memory holds the sample, and a short form of every vector; `ivfRows` tells how many vectors a
- * segment can have for that. The first file lists the partitions, and the second has blocks of
- * their rows (indexes/ivf/layout.ts). A runtime without WebAssembly SIMD throws Unsupported.
+ * segment can have for that. More than the memory of the request throws InvalidInput. The first
+ * file lists the partitions, and the second has blocks of their rows (indexes/ivf/layout.ts). A
+ * runtime without WebAssembly SIMD throws Unsupported.
  */
 import {
   Bool,

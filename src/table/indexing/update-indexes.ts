@@ -1,10 +1,10 @@
 /**
  * `updateIndexes` builds segments over the fragments that the indexes of a branch do not cover, and
- * commits all changed indexes in one version. If an index would have more than four segments, or if
- * more than a tenth of the rows is not covered, it merges small segments into the new ones. It also
- * replaces damaged segments. It passes over an index whose column is gone or can no longer have it,
- * and one of a type that this release does not build. An index that another writer dropped, rebuilt
- * or updated meanwhile is left as it is.
+ * commits all changed indexes in one version, or nothing if all are up to date. If an index would
+ * have more than four segments, or if more than a tenth of the rows is not covered, it merges small
+ * segments into the new ones. It also replaces damaged segments. It passes over an index whose
+ * column is gone or can no longer have it, and one of a type that this release does not build. An
+ * index that another writer dropped, rebuilt or updated meanwhile is left as it is.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { isDirspaceError } from '../../errors.ts';

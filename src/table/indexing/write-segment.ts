@@ -1,9 +1,10 @@
 /**
  * `writeSegmentFile` writes the rows of a segment as one file in the folder of indexes, in short
  * record batches, so that a search reads little. It writes and checks the file like a fragment, and
- * removes it on any error. Without rows it throws Corrupt. `writeSegmentFiles` writes all files of
- * one segment; if one fails, none of them stays. `segmentSchema` and `numberColumn` make the schema
- * and the number columns of such files.
+ * removes it on any error. The file is on disk for good once `durable` of the result resolves.
+ * Without rows it throws Corrupt. `writeSegmentFiles` writes all files of one segment; if one
+ * fails, none of them stays. `segmentSchema` and `numberColumn` make the schema and the number
+ * columns of such files.
  */
 import {
   type Data,

@@ -1,8 +1,9 @@
 /**
  * `Histogram` counts numbers in buckets of equal width in one pass. It starts with many narrow bins
  * whose width is a power of two. When a number lies outside, it doubles the width until the number
- * fits, and joins neighbouring bins. No number is counted twice or lost, so the counts that
- * `buckets` returns are exact. NaN and infinities are left out.
+ * fits, and joins neighbouring bins. Callers give the least and greatest number of each `add`. No
+ * number between these is counted twice or lost, so the counts that `buckets` returns are exact.
+ * NaN and infinities are left out. `buckets` returns undefined if nothing was counted.
  */
 
 const BINS = 4096;

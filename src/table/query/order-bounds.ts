@@ -2,9 +2,9 @@
  * `RankSpans` helps a sorted read with a limit to skip fragments and batches. From the statistics
  * of the first sort key it computes the lowest rank that their rows can have. `bound` is a rank
  * that none of the first `limit` rows exceeds, so what ranks higher can be skipped. It stays
- * Infinity if the plan has a predicate. `RankSpans.of` returns undefined if the key is computed, as
- * for a nested field. A rank is a number made from the sort key (sort-keys.ts). `rankSpan` computes
- * the ranks that rows of given statistics can have.
+ * Infinity if the plan has a predicate. `RankSpans.of` returns undefined if the key is no top-level
+ * column, but a nested field or `_rowid`. A rank is a number made from the sort key (sort-keys.ts).
+ * `rankSpan` computes the ranks that rows of given statistics can have.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type ColumnStatistics, type FragmentEntry, liveRows } from '../../format/index.ts';

@@ -2,8 +2,9 @@
  * `textAccess` chooses the full-text indexes that a search uses: the newest index of each column.
  * All texts are read instead if a column has no index, if the indexes do not cover the same rows
  * part by part, or if a phrase needs positions of words that an index does not keep.
- * `textSettingsOf` returns the settings by which the texts of a column are cut into words, and
- * `indexedTextColumns` the columns that have such an index.
+ * `textSettingsOf` returns the settings by which the texts of a column are cut into words, which
+ * are the default ones without an index. `indexedTextColumns` lists the columns that have such an
+ * index.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import { FTS } from '../../indexes/index.ts';

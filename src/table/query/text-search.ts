@@ -2,9 +2,10 @@
  * `searchTexts` returns the rows that match a full-text query best, by BM25, or in an order asked
  * for. It uses the indexes of the columns and reads the texts that these do not cover; a fast
  * search leaves the latter out, if the indexes can be used and are whole. The statistics do not
- * depend on the predicate. With `prefilter` only rows that match it are ranked; without it the
- * best rows are filtered afterwards. A table without texts throws InvalidInput if no column is
- * named. `searchedColumns` lists a query's columns, `needsPositions` tells whether it has phrases.
+ * depend on the predicate. With `prefilter` only rows that match it are ranked; without it the best
+ * rows are filtered afterwards. A table without texts throws InvalidInput if no column is named.
+ * `searchedColumns` lists a query's columns, and `needsPositions` tells whether it may have phrases
+ * of several words.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,10 +1,10 @@
 /**
- * `matchingRows` selects the live rows of one record batch that match the plan's predicate. If an
- * index covers the fragment, only rows that the index found are considered. `readSelected` reads or
- * computes the plan's columns for the selected rows; values that take more than the memory of the
- * request throw InvalidInput. `readLent` does the same for writers, and its columns may lie in lent
- * memory. `overColumns` lends whole columns to a function, and `neededFields` tells which ones the
- * plan's columns are made of.
+ * `matchingRows` selects the live rows of one record batch that match the plan's predicate;
+ * undefined stands for all its rows. If an index covers the fragment, only rows that the index
+ * found are considered. `readSelected` reads or computes the plan's columns for the selected rows;
+ * values that take more than the memory of the request throw InvalidInput. `readLent` does the same
+ * for writers, and its columns may lie in lent memory. `overColumns` lends whole columns to a
+ * function, and `neededFields` tells which ones the plan's columns are made of.
  */
 import {
   type Data,

@@ -2,8 +2,8 @@
  * `readBlobs` reads the bytes of blobs, or a range of each, for given row ids. The blobs come in
  * the order of the ids, with repeats. The column `_size` has the whole length of each blob. Every
  * id is checked before anything is answered; one without a row throws InvalidInput, and so does a
- * column without blobs. A blob that is stored elsewhere, at an address, throws Unsupported when it
- * is reached.
+ * column without blobs. An unknown column throws TableColumnNotFound. A blob that is stored
+ * elsewhere, at an address, throws Unsupported when it is reached.
  */
 import {
   blobElsewhere,
@@ -62,8 +62,8 @@ const BATCH_ROWS = 4_096;
 
 /**
  * A column of the bytes, null where the blob is, and one of the sizes of whole blobs.
- * @throws InvalidInput for an id without a row and a column without blobs, Unsupported for a blob at
- * an address
+ * @throws InvalidInput for an id without a row and a column without blobs, TableColumnNotFound,
+ * Unsupported for a blob at an address
  */
 export async function readBlobs(
   engine: Engine,

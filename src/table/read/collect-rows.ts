@@ -1,7 +1,9 @@
 /**
  * `collectRows` reads rows by their ids and returns them as batches in the order of the ids. It
- * reads the table in row order, and of it each record batch with requested rows once. Ids of
- * deleted or unknown rows are left out. The plan's predicate, limit and offset are not applied.
+ * reads the table in row order, and of it each record batch with requested rows once. All rows are
+ * in memory at once, so callers ask for some at a time. Ids of deleted or unknown rows are left
+ * out: `found` tells which ids have rows, and is undefined if all have. The plan's predicate, limit
+ * and offset are not applied.
  */
 import {
   type Data,

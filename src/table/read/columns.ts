@@ -1,8 +1,9 @@
 /**
- * Resolves the columns that a reader asks for, which are names or SQL expressions, against the
- * fields of a version. A dotted name is a field of structs, unless a column has that name. Unknown
- * names throw TableColumnNotFound; faulty SQL and a name asked for twice throw InvalidInput. It
- * also builds the columns `_rowid` and `_rowoffset`.
+ * `resolveColumns` resolves the columns that a reader asks for, which are names or SQL expressions,
+ * against the fields of a version. A dotted name is a field of structs, unless a column has that
+ * name. Unknown names throw TableColumnNotFound; faulty SQL and a name asked for twice throw
+ * InvalidInput. `schemaOfColumns` returns the schema of what is read. `rowIdColumn` and
+ * `rowOffsetColumn` build the columns `_rowid` and `_rowoffset` of consecutive rows.
  */
 import { type Data, dataOf, Field, Schema, Uint64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,10 @@
 /**
  * Reserves memory of the server for a batch that a read passes on. `batchNow` returns undefined if
  * the memory is not free now; `batchInLine` waits for it, and rejects with ServiceUnavailable after
- * too long. The caller releases the memory when the batch has been used. A batch below 64 KiB is
- * counted only if it grows beyond that, and reads without a server are never counted. `placeBytes`
- * tells how many stored bytes a plan reads of a batch.
+ * too long. The caller tells a larger size by `grow`, which may throw the same, and releases the
+ * memory by `end` when the batch has been used. A batch below 64 KiB is counted only if it grows
+ * beyond that, and reads without a server are never counted. `placeBytes` tells how many stored
+ * bytes a plan reads of a batch.
  */
 import type { ServerMemory } from '../../request-memory.ts';
 import { fieldBytes } from '../fragments/index.ts';

@@ -2,9 +2,10 @@
  * `Places` iterates over the batches of a scan in row order. It skips fragments that cannot match
  * the predicate or that the plan rules out, and without a predicate those within the offset;
  * batch-rows.ts skips single batches. For counts, it passes over fragments whose rows all match by
- * statistics, and tells how many they are. `next` returns a promise only if it has to wait. The
- * reader of a batch is open until the next call. `fragmentPlaces` iterates over the batches of one
- * fragment, and reserves the server's memory for each.
+ * statistics, and tells how many they are. `next` returns a promise only if it has to wait, and
+ * undefined past the last batch. The reader of a batch is open until the next call, the last one
+ * until `close`. `fragmentPlaces` iterates over the batches of one fragment, and reserves the
+ * server's memory for each.
  */
 import { type FragmentEntry, type FragmentExtent, liveRows } from '../../format/index.ts';
 import type { Awaitable } from '../../store/index.ts';

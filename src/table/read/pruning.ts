@@ -1,9 +1,9 @@
 /**
  * Decides from statistics whether none, some or all rows of a fragment (`pruneFragment`) or batch
  * (`pruneBatch`) match a predicate. With none or all, a read can do without the values.
- * `fragmentStatistics` and `batchStatistics` return the statistics of a column. They cover all
- * rows, deleted ones too, and may be unknown; those of fields in structs always are. A column that
- * the fragment lacks is null in all its rows.
+ * `fragmentStatistics` and `batchStatistics` return the statistics of a column, or undefined if
+ * they are unknown. They cover all rows, deleted ones too. For fields in structs, nothing is known.
+ * A column that the fragment lacks is null in all its rows.
  */
 
 import { typesEqual } from '../../arrow/index.ts';

@@ -4,7 +4,8 @@
  * requested rows costs at most the columns of the filter. Without a limit and offset it may read up
  * to three batches ahead, as far as the server's memory allows. Unknown columns and faulty SQL are
  * refused at once, and damage is thrown while reading. `pipelined` runs other work on the batches
- * of a plan, such as counts and deletions.
+ * of a plan, such as counts and deletions. It gives the results in row order, without undefined
+ * ones, and ignores the plan's limit and offset.
  */
 import {
   batchBytes,

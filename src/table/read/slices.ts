@@ -1,9 +1,10 @@
 /**
  * Evaluates expressions over a batch in slices of rows, so that a costly one yields to the event
  * loop every few milliseconds. A slice has fewer rows if the expression is costly or values are
- * long. `selectRows` finds and `countRows` counts the rows for which a predicate is true, and
- * `evaluateRows` computes values, which count for requestMemory. `byteSlices` cuts columns into
- * slices of about 4 MiB.
+ * long. `selectRows` finds and `countRows` counts the rows for which a predicate is true.
+ * `evaluateRows` computes values; those of several slices count for requestMemory until they are
+ * joined. `breathe` yields if the plan's turn is over. `byteSlices` cuts columns into slices of
+ * about 4 MiB.
  */
 
 import {

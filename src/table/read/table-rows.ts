@@ -1,6 +1,7 @@
 /**
- * `TableRows` numbers all rows of a version, deleted ones too, in the order of its fragments, and
- * converts such numbers to row ids.
+ * `TableRows` numbers all rows of a version, deleted ones too, in the order of its fragments.
+ * `startOf` returns the number of the first row of a fragment, and `rowIdsOf` converts such numbers
+ * to row ids.
  */
 import { firstAbove } from '../../binary-search.ts';
 import type { Snapshot } from '../versions/index.ts';

@@ -1,10 +1,10 @@
 /**
  * `take` reads the rows with given ids, or at given offsets among the live rows, in the order asked
  * for and with repeats. Ids of deleted or unknown rows, and offsets past the last row, are left
- * out. Unknown columns throw TableColumnNotFound. `takenInParts` reads many rows in a given order,
- * for ordered reads, searches and comparisons, in lots of at most 262,144 rows (collect-rows.ts).
- * Within a lot, no batch of the table is read twice. The batches that it returns have at most 8,192
- * rows.
+ * out. Unknown columns throw TableColumnNotFound, and faulty SQL InvalidInput. `takenInParts` reads
+ * many rows in a given order, for ordered reads, searches and comparisons, in lots of at most
+ * 262,144 rows (collect-rows.ts). Within a lot, no batch of the table is read twice. The batches
+ * that it returns have at most 8,192 rows.
  */
 import {
   batchBytes,
