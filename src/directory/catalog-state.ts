@@ -1,9 +1,10 @@
 /**
  * Finds what changed in a catalog between two looks at it, for watch.ts. `readState` reads the
- * state of a namespace and all below it from the store: namespaces, tables, newest versions,
- * branches and tags; it throws Corrupt for a damaged table. `compareStates` turns the difference
- * between two states into a list of events, in an order in which they could have happened.
- * `readTable` and `compareTables` do so for one table.
+ * state of all below a namespace from the store: namespaces, tables, newest versions, branches and
+ * tags; it throws Corrupt for a damaged table. `compareStates` turns the difference between two
+ * states into a list of events, in an order in which they could have happened. `readTable` reads
+ * one table, and returns undefined if it is missing; `compareTables` lists the events of its
+ * versions, branches and tags.
  */
 import { isDirspaceError } from '../errors.ts';
 import { type CatalogEvent, formatId, type ObjectPath } from '../protocol/index.ts';

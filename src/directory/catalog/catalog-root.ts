@@ -1,11 +1,12 @@
 /**
  * `CatalogRoot` reads and writes the catalog's format file, `.dirspace/format.json`. The file
  * records whether names fold case, whether versions are managed, and whether new tables are written
- * for Lance. The first write to a new catalog creates the file and the engine's folders, and throws
- * Unsupported on a disk without hard links. Later writes read it at most once a second, because
- * another process may have changed a setting. If the file is damaged, or missing from a catalog
- * with content, `refusal` says why the catalog cannot be used, and `mend` writes the file again for
- * a repair. `rootGone` is the error of a root that is gone.
+ * for Lance. `prepare` must be called before each write. In a new catalog it creates the file and
+ * the engine's folders, and throws Unsupported on a disk without hard links; later it reads the
+ * file at most once a second, because another process may have changed a setting. If the file is
+ * damaged, or missing from a writable catalog with content, `refusal` says why the catalog cannot
+ * be used, `prepare` throws it, and `mend` writes the file again for a repair. `rootGone` is the
+ * error of a root that is gone.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

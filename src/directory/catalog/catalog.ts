@@ -1,10 +1,11 @@
 /**
  * Defines `Catalog`, one open catalog with its store and engine, which every operation gets. Other
  * functions find the namespace, table or branch that a request names: those named `find...` return
- * undefined if it is missing, and those named `require...` throw the error that the caller gets,
- * such as TableNotFound. `namespaceId` and `tableId` check ids, and `requireRoom` throws
- * InvalidInput for an id whose path would be too long. `beginWrite` throws ReadOnly for a read-only
- * catalog, and sets up the root of a new one.
+ * undefined if it is missing, and those named `require...` and `readNamespace` throw the error that
+ * the caller gets, such as TableNotFound. `storedTable` gives the versions, tags and branches of a
+ * table that was found. `namespaceId` and `tableId` check ids, and `requireRoom` throws
+ * InvalidInput for an id whose path would be too long. Every write starts with `beginWrite`, which
+ * throws ReadOnly for a read-only catalog and sets up the root of a new one.
  */
 import type { AllowedLocation } from '../../allowed-locations.ts';
 import type { Env } from '../../env.ts';

@@ -1,7 +1,9 @@
 /**
- * Records and lists tables that were deregistered (`recordDetached`, `detachedEntries`). Their
- * folders lie in `.dirspace/detached/`, each beside a record of the id that it had. Deregistering
- * is meant to keep a table's files, so only a request to purge removes them.
+ * Records and lists tables that were deregistered. Their folders lie in `.dirspace/detached/`, each
+ * beside a record of the id that it had. `recordDetached` writes the record and must be called
+ * before the folder is moved. `detachedEntries` lists folders and records, newest first; either may
+ * be missing. Deregistering is meant to keep a table's files, so only a request to purge removes
+ * them.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

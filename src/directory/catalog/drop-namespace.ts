@@ -1,10 +1,12 @@
 /**
  * Drops namespaces (`dropNamespaceFolder`), and replaces namespaces and tables (`replaceFolder`),
- * by renaming folders into the trash. If only an empty namespace may be dropped, the folder is
- * checked again after the rename; if something was created in it meanwhile, the namespace is
- * brought back. Drops of empty namespaces and replacements have several steps, so they are recorded
- * as intents (intents.ts); `finishIntents` completes or undoes interrupted ones. A replacement that
- * another writer disturbs throws ConcurrentModification.
+ * by renaming folders into the trash. With `Restrict` only an empty namespace is dropped: its
+ * folder is checked again after the rename, and if something was created in it meanwhile, the
+ * namespace is brought back. The outcome tells whether it was missing or not empty. Such drops and
+ * replacements have several steps, so they are recorded as intents (intents.ts); `finishIntents`
+ * completes or undoes interrupted ones, and `settleIntentsAt` those of one place. `replaceFolder`
+ * returns false if nothing is at the place any more, and throws ConcurrentModification if another
+ * writer disturbs it. `isNamespaceEmpty` and `isUndecided` look at folders.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

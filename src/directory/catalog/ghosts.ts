@@ -1,8 +1,9 @@
 /**
- * `moveToPlace` moves a table's folder to its place, even if a ghost stands there. A ghost
- * (`isGhost`) is a folder that has no table record and holds nothing but files of Lance: another
- * program wrote them after the table was renamed or dropped. It is moved to the quarantine, with a
- * note of where it was and why it was moved (`recordQuarantine`).
+ * `moveToPlace` moves a table's folder to its place, even if a ghost stands there. If anything else
+ * does, it moves nothing and returns `taken`. A ghost (`isGhost`) is a folder that has no table
+ * record and holds nothing but files of Lance: another program wrote them after the table was
+ * renamed or dropped. It is moved to the quarantine, with a note of where it was and why it was
+ * moved (`recordQuarantine`).
  */
 import { nextRound } from '../../event-loop.ts';
 import {

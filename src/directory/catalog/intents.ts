@@ -1,8 +1,9 @@
 /**
  * Records intents, so that a crash cannot leave an operation half done. `withIntent` writes down an
  * operation of several steps before its first step and removes the record after the last one. After
- * an error it calls `recover`; if that fails too, the record stays. `pendingIntents` lists the
- * records of crashed and of running processes, and throws Corrupt for a damaged one.
+ * an error it calls `recover`; if that fails too, the record stays. The error is thrown in either
+ * case. `pendingIntents` lists the records of crashed and of running processes. It skips a record
+ * that was cut short, and throws Corrupt for other damage, as `decodeIntent` does.
  * drop-namespace.ts finishes such operations: every step can be repeated, even while the first
  * process is still at work.
  */

@@ -3,8 +3,10 @@
  * Before the first step, `writeJournal` records the tables that the commit declares or deregisters,
  * and the versions that it deletes. Once the commit is decided, `finishJournal` carries out the
  * deletions and deregistrations, or removes the declared tables of an aborted commit, except those
- * that got rows meanwhile. `finishJournals` does so for interrupted commits when a catalog is
- * opened for writing; commits undecided for an hour are aborted. A damaged journal throws Corrupt.
+ * that got rows meanwhile. Before the decision it does nothing. `finishJournals` does so for
+ * interrupted commits when a catalog is opened for writing; commits undecided for an hour are
+ * aborted. It skips a journal that was cut short and throws Corrupt for other damage. `hasJournal`
+ * tells whether a commit was begun and is not finished.
  */
 
 import {

@@ -1,10 +1,11 @@
 /**
- * `answeredOnce` runs a change that has an idempotency key and keeps its answer in the catalog. A
- * repeated request gets the kept answer for at least a day, also after a restart, but without its
- * `storage_options`, which are secret. An answer of more than 1 MiB is not kept: then a repeat
- * throws IdempotencyKeyReused, as does a different request under the same key. A repeat that comes
- * before there is an answer, for example after a crash, runs the change again; operations/rows.ts
- * recognises writes of rows that took place.
+ * `answeredOnce` runs a change that has an idempotency key and keeps its answer in the catalog.
+ * Other calls run as they are. A repeated request gets the kept answer for at least a day, also
+ * after a restart, but without its `storage_options`, which are secret. An answer of more than 1
+ * MiB is not kept: then a repeat throws IdempotencyKeyReused, as does a different request under the
+ * same key. An error that changed nothing frees the key. A repeat that comes before there is an
+ * answer, for example after a crash, runs the change again; operations/rows.ts recognises writes of
+ * rows that took place.
  */
 import { createHash } from 'node:crypto';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -3,8 +3,8 @@
  * location may be relative to the root, an absolute path or a `file:` URI. It throws InvalidInput
  * for locations outside the root and for folders of the engine itself, except those of deregistered
  * tables and those reserved for other programs. Symbolic links are refused later, when the folder
- * is entered. `tableIdAt` returns the id of the table that belongs at a folder, and `liesOutside`
- * tells whether a location that a table has is outside the root.
+ * is entered. `tableIdAt` returns the id of the table that belongs at a folder, or undefined if
+ * none does. `liesOutside` tells whether a location that a table has is outside the root.
  */
 import { fileURLToPath } from 'node:url';
 import { DirspaceError } from '../../errors.ts';

@@ -1,10 +1,12 @@
 /**
  * Decides which one exists when a table and a namespace of one name are created at the same time. A
  * new namespace has a pending marker and is invisible at first. `decideNamespace` renames the
- * marker, which either confirms the namespace or withdraws it because a table has its name. A new
- * table that has just taken its place calls `namespaceHasName`: it withdraws a pending namespace,
- * and tells whether a confirmed one has the name. The marker is renamed only once, so both sides
- * see the same decision. `clearNamespacePlace` removes what other creators left at a place.
+ * marker, which confirms the namespace, or withdraws it if a table has its name. A new table that
+ * has just taken its place calls `namespaceHasName`: it withdraws a pending namespace, and tells
+ * whether a confirmed one has the name. The marker is renamed only once, so both sides see the same
+ * decision. `withdrawNamespace` takes back a pending namespace. `clearNamespacePlace` removes what
+ * a dead creator left at a place, and decides for a creator that lives; it returns false if the
+ * place holds what is not the engine's.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -2,8 +2,10 @@
  * `removeOutsideFiles` removes the folders of tables that leave the trash for good, if they lie
  * outside the catalog's root. A folder is removed only if the configuration of its location allows
  * it (`dropFiles`), and kept if another table of the catalog uses it. A folder that must not be
- * removed, such as one with more than a dataset's files, throws InvalidTableState. The trash entry
- * is marked before files are removed, so that nothing restores the table half removed.
+ * removed, such as one with more than a dataset's files, throws InvalidTableState. Before files are
+ * removed, the trash entry is marked by moving it to another folder, so that nothing restores the
+ * table half removed. The result is the entry's folder from then on, or undefined if the entry left
+ * the trash meanwhile.
  */
 import { fileURLToPath } from 'node:url';
 import { ruleOf } from '../../allowed-locations.ts';

@@ -1,8 +1,9 @@
 /**
  * Cuts sorted lists into pages (`pageOf`), and checks page tokens (`pageStart`) and limits
  * (`pageLimit`), which throw InvalidInput. A page token (`pageToken`) encodes the last key of the
- * page before. So an entry that stays in the list is neither missed nor repeated. Without a limit a
- * page has all entries. `byCodeUnits` defines the order of names.
+ * page before, and keys must be unique. So an entry that stays in the list is neither missed nor
+ * repeated. Without a limit a page has all entries. `byCodeUnits` defines the order of names, and
+ * `firstAfter` searches a sorted list.
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -2,8 +2,9 @@
  * `sweepStaging` removes the remains of crashed processes when a catalog is opened for writing.
  * These are clock files in `.dirspace`, and unfinished tables, namespaces and branches in the
  * staging folder. The remains of a process that is known to have died are removed at once, others
- * when they are old enough. An error ends the sweep and is ignored, so that the catalog still
- * opens. `lastTouched` tells when a file in a folder was last changed.
+ * when their newest file is old enough. An error ends the sweep and is ignored, so that the catalog
+ * still opens. `lastTouched` tells when a file in a folder was last changed; it returns undefined
+ * for a folder without files.
  */
 import { CLOCK_PREFIX, joinPath, PRIVATE_FOLDER, STAGING_FOLDER } from '../../format/index.ts';
 import { hasDied, parseProcessTag } from '../../store/index.ts';

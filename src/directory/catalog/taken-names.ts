@@ -1,8 +1,9 @@
 /**
  * Builds the errors for a new table or namespace whose name is taken, which tell whether a table
  * (`tableExists`), a namespace (`namespaceInTheWay`) or a folder that is neither
- * (`strangerInTheWay`) has it. `tablePlaceTaken` looks at the place to find out which, and
- * `refuseNamespaceOfThatName` throws TableAlreadyExists if a namespace has the name of a new table.
+ * (`strangerInTheWay`) has it. `tablePlaceTaken` looks whether a table or a stranger stands at the
+ * place and returns its error. `refuseNamespaceOfThatName` throws TableAlreadyExists if a namespace
+ * has the name of a new table.
  */
 import { DirspaceError, type ErrorCode } from '../../errors.ts';
 import { joinPath, NAMESPACE_FILE } from '../../format/index.ts';

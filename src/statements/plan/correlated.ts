@@ -1,10 +1,10 @@
 /**
  * `plannedCorrelated` plans a subquery whose WHERE reads columns of the query around it, and
- * returns undefined for other subqueries. The subquery is run once for all rows, and the outer
- * query is joined with its result. So each condition that reads outer columns must be an equation
- * between outer columns on one side and own columns on the other; only a subquery of EXISTS in a
- * WHERE may have other conditions. Anything else throws InvalidInput, and so do clauses such as
- * GROUP BY.
+ * returns undefined for other subqueries. The subquery is run once for all rows. The caller joins
+ * the outer query with its result, by the keys and terms in `correlated`. Each condition that reads
+ * outer columns must be an equation between outer columns on one side and own columns on the other;
+ * only EXISTS as a condition of WHERE may have other ones. Anything else throws InvalidInput, and
+ * so do clauses such as GROUP BY.
  */
 import type { Field } from '../../arrow/index.ts';
 import {

@@ -1,6 +1,8 @@
 /**
- * `firstsOfPartitions` tells windows whose only functions are `row_number()` how many rows of each
- * partition the condition above them asks for: those behind need not be put in order.
+ * `firstsOfPartitions` tells windows how many rows of each partition are wanted, so that the rows
+ * behind need not be put in order. It changes windows with PARTITION BY and ORDER BY whose only
+ * functions are `row_number()`, if the filter right above compares a row number with a constant,
+ * such as `<= 3`, and at most 64 rows pass. It returns the plan with `first` in these windows.
  */
 import type { Expression } from '../../sql/index.ts';
 import { conjuncts, type Plan, type WindowStep, withInputs } from '../steps/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `FreshNames` gives each column of a plan a unique name. If it had to change a name, it remembers
- * what the new one stands for (`written`). `atMost` throws InvalidInput if a statement has too many
- * parts of a kind.
+ * `FreshNames.of` gives a column of a plan a unique name. If it had to change the name, it
+ * remembers in `written` what the new one stands for. `atMost` throws InvalidInput if a statement
+ * has too many parts of a kind.
  */
 import { refuse } from '../../sql/index.ts';
 

@@ -1,8 +1,9 @@
 /**
  * Checks the arguments of aggregates and returns the types of their results (`aggregateType`).
  * `windowType` does so for calls over a window, which may be aggregates or window functions. Both
- * throw InvalidInput with the place of the call. `aggregateName` resolves synonyms, and
- * `skipsNulls` tells whether an aggregate ignores nulls. windows.ts checks what a window allows.
+ * throw InvalidInput with the place of the call or of the argument. `aggregateName` resolves
+ * synonyms, and `skipsNulls` tells whether an aggregate ignores nulls. windows.ts checks what a
+ * window allows.
  */
 import {
   Bool,

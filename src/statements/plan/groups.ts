@@ -1,8 +1,9 @@
 /**
  * `plannedGroups` plans GROUP BY: it adds the step that groups rows by keys and sums them up, and
- * returns a function that puts the columns of that step into the expressions of later clauses. A
- * column that is not grouped throws InvalidInput. Keys that follow from other keys, such as `a - 1`
- * beside `a`, are computed once for each group.
+ * returns a function that puts the columns of that step into the expressions of later clauses. This
+ * function throws InvalidInput for a column that is not grouped. Without grouping sets, keys that
+ * follow from other keys, such as `a - 1` beside `a`, are computed once for each group. `memberOf`
+ * finds a member of a struct that is itself a column of the step.
  */
 import {
   type AggregateExpression,

@@ -1,10 +1,11 @@
 /**
- * `Planner` turns the parsed tree of a statement into a plan. It holds what all parts of a
- * statement share: its tables, the queries of WITH, the names of columns in the plan, and a count
- * of its steps. It plans UNION, INTERSECT and EXCEPT itself, and leaves SELECT to select.ts, VALUES
- * to values.ts and recursive queries to recursive.ts. A statement that makes no sense, such as one
- * with an unknown table, or that is too large throws InvalidInput. The functions help with ORDER BY
- * (`placeOf`, `sortKey`), LIMIT (`windowed`), and keys and labels of tables.
+ * `Planner` turns the parsed tree of a statement into a plan: `Planner.of` takes the tables, and
+ * `query` plans. It holds what all parts of a statement share: its tables, the queries of WITH, the
+ * names of columns in the plan, and a count of its steps. It plans UNION, INTERSECT and EXCEPT
+ * itself, and leaves SELECT to select.ts, VALUES to values.ts and recursive queries to
+ * recursive.ts. Unknown columns throw TableColumnNotFound; other mistakes, such as an unknown
+ * table, and statements that are too large throw InvalidInput. `placeOf` and `sortKey` help with
+ * ORDER BY, `windowed` with LIMIT, `sourceKey` and `tableLabel` with tables.
  */
 import { DataType, Int64, Schema } from '../../arrow/index.ts';
 import {

@@ -2,7 +2,8 @@
  * `plannedRecursion` plans a query of WITH RECURSIVE that reads itself. The query must be a UNION
  * whose first parts give the first rows; the other parts make more rows from those of the round
  * before. Both sides are brought to one type for each column. A query of another form throws
- * InvalidInput. `refersTo` tells whether a query reads a name.
+ * InvalidInput, and so do types that change from round to round. `refersTo` tells whether a query
+ * reads a name.
  */
 import { Field, Schema, typesEqual } from '../../arrow/index.ts';
 import { type NamedQuery, type QueryBody, refuse } from '../../sql/index.ts';

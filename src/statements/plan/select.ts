@@ -1,9 +1,11 @@
 /**
  * `plannedSelect` plans one SELECT with its ORDER BY and LIMIT. It plans the clauses in the order
  * in which SQL runs them, from FROM and WHERE to ORDER BY and LIMIT. An aggregate in the wrong
- * place, a column that is not grouped, more than 1,000 items or 100 keys throw InvalidInput.
+ * place, a column that is not grouped, more than 1,000 items (`MOST_ITEMS`), and more than 100 keys
+ * of GROUP BY or of DISTINCT ON throw InvalidInput; an unknown column throws TableColumnNotFound.
  * correlated.ts also uses the functions for single clauses: `selected` for WHERE, `itemsOf` for the
- * items, `aggregatesOf` and `plannedGroups` for aggregates.
+ * items, and `aggregatesOf` for the aggregates. `isOfMany` tells whether an expression has an
+ * aggregate or a window function.
  */
 import {
   type AggregateExpression,

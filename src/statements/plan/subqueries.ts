@@ -1,10 +1,11 @@
 /**
  * `Subqueries` plans the subqueries in the expressions of a SELECT. Each subquery is run once for
- * all rows and joined to the plan. `rewrite` replaces the subqueries in an expression by columns.
- * `matching` takes a condition of WHERE. If it is an IN or EXISTS that a join can decide, the join
- * filters the plan; otherwise it returns the condition with columns, as `rewrite` does. Both throw
- * InvalidInput, for example for a subquery of several columns in place of a value. correlated.ts
- * plans subqueries that read columns of the query around them.
+ * all rows and joined to the member `plan`, which the caller reads back afterwards. `rewrite`
+ * replaces the subqueries in an expression by columns. `matching` takes a condition of WHERE: if it
+ * is an IN or EXISTS that a join can decide, the join filters `plan` and the result is undefined;
+ * otherwise it returns the condition with columns, as `rewrite` does. Both throw InvalidInput, for
+ * example for a subquery of several columns in place of a value. `hasSubquery` tells whether an
+ * expression has any. correlated.ts plans subqueries that read columns of the query around them.
  */
 import { Int64, Schema } from '../../arrow/index.ts';
 import {

@@ -1,8 +1,9 @@
 /**
- * `sumsOfParts` finds sums of one integer column that differ by a constant: `sum(x + 1)`,
- * `sum(x + 2)`. It returns a rewrite by which they are `sum(x) + 1 * count(x)` and so on, so that
- * the rows are gone through twice for all of them. Neither the terms nor their sums leave 64 bits,
- * as the column and the constants have 32 at most, so the results and the errors are the same.
+ * `sumsOfParts` finds sums of one integer column that differ by a constant: `sum(x + 1)`, `sum(x +
+ * 2)`. It returns a function that rewrites them to `sum(x) + 1 * count(x)` and so on, so that two
+ * aggregates do for all of them. It returns undefined if no column has two such sums. The column
+ * has at most 32 bits and the constants at most 9 digits, so neither the terms nor their sums leave
+ * 64 bits, and the results and the errors are the same.
  */
 import { DataType, plainType, type Schema } from '../../arrow/index.ts';
 import { type AggregateExpression, compileTree, type Expression } from '../../sql/index.ts';

@@ -1,7 +1,8 @@
 /**
- * `plannedValues` plans VALUES as one step, with one type for each column. A statement may have
- * thousands of values, so the type of each kind of literal is computed only once. A value that
- * names a column throws InvalidInput, and so do types in one column that have no common type.
+ * `plannedValues` plans VALUES as one step, with one type for each column. The columns are named
+ * `column1`, `column2` and so on. A statement may have thousands of values, so the type of each
+ * kind of literal is computed only once. A value that names a column throws InvalidInput, and so do
+ * types in one column that have no common type.
  */
 import { DataType, Field, Schema } from '../../arrow/index.ts';
 import { compileTree, type Expression, type QueryBody, refuse } from '../../sql/index.ts';
