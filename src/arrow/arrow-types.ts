@@ -1,7 +1,8 @@
 /**
  * Answers the questions about Arrow types that code on buffers asks: how the values of a type lie
- * in memory (`layoutOf`), in which typed array (`valueArray`), how wide they are, and whether
- * offsets have 64 bits. `plainType` is the type of a dictionary's values. `mapType` and
+ * in memory (`layoutOf`), in which typed array (`valueArray`), how wide they are (`strideOf`,
+ * `byteWidth`), and whether offsets have 64 bits (`hasLargeOffsets`). `plainType` is the type of a
+ * dictionary's values, and `childFields` gives the fields of a nested type. `mapType` and
  * `changeField` copy types and fields with some parts replaced.
  */
 

@@ -1,7 +1,9 @@
 /**
- * Reads, sets, counts, slices, copies and intersects the bits of Arrow's bitmaps, for example with
- * `getBit` and `setBits`. The first bit is the least significant bit of a byte. Positions must be
- * below 2^32, and bounds are not checked. `sliceBits` gives a view of the bitmap where it can.
+ * Works on the bits of Arrow's bitmaps: reads (`getBit`), sets (`setBit`, `setBits`), counts
+ * (`countBits`), slices (`sliceBits`), copies (`copyBits`) and intersects them (`bothBits`, where
+ * an absent bitmap stands for ones). The first bit is the least significant bit of a byte.
+ * Positions must be below 2^32, and bounds are not checked. `sliceBits` gives a view of the bitmap
+ * where it can. `copyBits` needs a target whose bits are still clear.
  */
 
 /** Bytes that hold so many bits, however many they are. */

@@ -1,8 +1,8 @@
 /**
  * Builds dictionary columns whose indices are row numbers, to pick rows of a column without copying
  * its values. `indexedRows` takes a column as the dictionary. `indicesOf` takes a vector, which
- * several such columns can share. Row numbers must be below 2^31 and below the length of the
- * dictionary.
+ * several such columns can share. The array of row numbers is kept, not copied. They must be below
+ * 2^31 and below the length of the dictionary.
  */
 import { type Data, Dictionary, Int32, makeData, Vector } from './apache.ts';
 

@@ -2,9 +2,10 @@
  * `typeName` names an Arrow type as the protocol's JSON does, for example `timestamp:us:UTC`;
  * protocol/types/type-parser.ts parses these names. For a type that Arrow's format cannot have,
  * such as a time of 64-bit seconds, it calls the caller's `refuse`, and so do `checkDecimal` and
- * `checkTime`. `blobPaths` finds the blob columns: structs whose field metadata has Lance's
- * extension name for blobs. `blobPath` throws InvalidInput or TableColumnNotFound for a name of
- * none. `missingBlob` and `blobElsewhere` make the errors of reading blobs.
+ * `checkTime`. `blobPaths` finds the blob columns: structs of a fitting type (`isBlobType`) whose
+ * field metadata has Lance's extension name for blobs (`isBlobField`). `blobPath` throws
+ * InvalidInput or TableColumnNotFound for a name of none. `missingBlob` and `blobElsewhere` make
+ * the errors of reading blobs.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

@@ -1,10 +1,10 @@
 /**
  * `withMistake` improves the error of a refused SQL expression in place, and returns it to be
- * thrown. If the error has a position, it is counted in characters from then on, and that line of
- * the text is added with a caret under the mistake. It also adds a hint for two common mistakes:
- * text in double quotes, and an expression that begins with SELECT or WHERE. `withMistakeIn` does
- * the same for a statement, without the second hint. Errors other than InvalidInput and
- * TableColumnNotFound are returned as they are.
+ * thrown. If the error has a position, that is counted in characters from then on, and its line of
+ * the text is added to the message, with a caret under the mistake. It also adds a hint for two
+ * common mistakes: text in double quotes, and an expression that begins with SELECT or WHERE.
+ * `withMistakeIn` does the same for a statement, without the second hint. Errors other than
+ * InvalidInput and TableColumnNotFound are returned as they are.
  */
 import { type DirspaceError, isDirspaceError } from '../errors.ts';
 import { charactersBefore, formatExcerpt, placeText, shorten } from './parse/index.ts';

@@ -1,9 +1,10 @@
 /**
  * `shownValue` converts a value of a column to JSON that a person can read. Booleans, floats, and
  * integers within 2^53, stay as they are. NaN, infinities, -0, larger integers, decimals, dates,
- * times and intervals become text. Bytes become hexadecimal digits, and nested values JSON text. A
- * text is cut after 256 UTF-16 units. `shownNumber` does so for numbers, `inWords` gives the text
- * of decimals, dates, times and intervals, and `cutText` cuts a text.
+ * times and intervals become text. Bytes become hexadecimal digits, and nested values JSON text.
+ * Texts, and what is made of bytes and nested values, are cut after 256 UTF-16 units. `shownNumber`
+ * converts a number alone, `inWords` gives the text of decimals, dates, times and intervals, and
+ * `cutText` cuts a text.
  */
 import type { DataType, Field } from '../arrow/index.ts';
 import type { ShownValue } from '../protocol/index.ts';

@@ -1,9 +1,10 @@
 /**
  * Converts between days since 1970-01-01 and dates of the proleptic Gregorian calendar
- * (`daysFromCivil`, `civilFromDays`), for years before 0 too. It also adds months, computes ISO
- * weeks and weekdays, formats dates and times of day, and has the units of the clock in
- * nanoseconds. `floorDivide` divides bigints and rounds down. zones.ts has time zones, and
- * date-time-text.ts parses text.
+ * (`daysFromCivil`, `civilFromDays`), for years before 0 too. `addMonths` adds months, and takes
+ * the last day of a month that has fewer days. `isoWeek` and `isoWeekday` compute ISO weeks and
+ * weekdays, and `formatDate` and `formatTimeOfDay` write texts. Arguments are not checked.
+ * `NANOS_PER_CLOCK_UNIT` has the units of the clock. `floorDivide` divides bigints and rounds down.
+ * zones.ts has time zones, and date-time-text.ts parses text.
  */
 
 export interface CivilDate {

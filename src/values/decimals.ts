@@ -3,7 +3,8 @@
  * columns store them. A value that is not a number, is far too large, or would lose digits gives
  * undefined or null. `exactToDouble` gives the nearest double and `meanOf` a double as well; all
  * others are exact. `parseExact` reads numbers as SQL and CAST write them, `integerFrom` and
- * `unscaledDecimal` those of rows.
+ * `unscaledDecimal` those of rows, and `doubleToExact` a double. `decimalText` writes a decimal
+ * with all its digits.
  */
 
 /** An exact decimal: unscaled / 10^scale, scale >= 0. */

@@ -1,10 +1,10 @@
 /**
  * Converts between instants and the local times of time zones (`toWallClock`, `fromWallClock`,
  * `instantOfWallClock`, `zoneOffset`). The rules of named zones come from the JavaScript runtime
- * (Intl). An unknown zone throws RangeError; `isKnownZone` tells beforehand. `instantOf` finds the
- * instant that a parsed text names: by the text's own offset, or if it has none by the zone of its
- * column, or by UTC if the column has none. A local time that comes twice is the first one; one
- * that is skipped is taken with the offset before it.
+ * (Intl). An unknown zone throws RangeError; `isKnownZone` tells beforehand. `instantOf`, or
+ * `instantNanosOf` in nanoseconds, finds the instant that a parsed text names: by the text's own
+ * offset, or if it has none by the zone of its column, or by UTC if the column has none. A local
+ * time that comes twice is the first one; one that is skipped is taken with the offset before it.
  */
 import { daysFromCivil, floorDivide, NANOS_PER_SECOND, SECONDS_PER_DAY } from './calendar.ts';
 import type { DateTimeText } from './date-time-text.ts';

@@ -2,8 +2,8 @@
  * `FIELDS_OF_TIMES` maps extract, date_trunc, and functions such as year to the code that binds
  * their calls; `bindExtract` binds extract. The field or unit is a constant. extract gives a
  * float64, year and its like an int64, and date_trunc the type of its argument; NULL in place of a
- * time gives NULL. A field that the type does not have throws InvalidInput with the names of those
- * that it has.
+ * time gives NULL, and a text there throws InvalidInput. A field that the type does not have throws
+ * InvalidInput with the names of those that it has.
  */
 import { plainType, Timestamp, TimeUnit } from '../../arrow/index.ts';
 import {

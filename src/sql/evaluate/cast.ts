@@ -4,7 +4,8 @@
  * unit. An implicit cast must keep the value. A value that does not fit throws InvalidInput, or
  * becomes null in TRY_CAST; an item of a list does the same. A text of a fraction does not fit an
  * integer type. Texts and lists are counted as memory of the request before they are made.
- * `canCast` tells whether values of one family of types can be cast to another family.
+ * `canCast` tells whether values of one family of types can be cast to another family; callers ask
+ * it first.
  */
 
 import { type DataType, type FixedSizeList, plainType, Type } from '../../arrow/index.ts';

@@ -4,7 +4,7 @@
  * truncates, `bucketedColumn` finds starts of buckets, and `movedColumn` adds intervals. Results of
  * up to 4,096 days are kept, because many rows fall on the same day. For other columns, and for
  * values or results that a double does not hold exactly, they return null; the callers then compute
- * value by value.
+ * value by value. `movedColumn` leaves the range of dates to its caller.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

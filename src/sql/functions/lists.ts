@@ -1,7 +1,7 @@
 /**
  * Computes the functions of lists (`LIST_FUNCTIONS`), such as array_has, array_length and
- * list_sort, and comparisons with ANY and ALL (`quantified`). A null list gives null. A null inside
- * a list equals nothing, except that array_position finds it, and is sorted last. It makes the
+ * list_sort, and comparisons with ANY and ALL (`quantified`). A null list gives null. A null item
+ * equals nothing, but array_position finds one, and sorting puts it last. A null item makes the
  * result of ANY and ALL unknown, unless another item decides it. An element outside of a list is
  * null.
  */

@@ -1,8 +1,9 @@
 /**
  * Searches and trims texts that may be very long, in steps that let other work run in between
- * (`eachPlace`, `trimInSteps`), and joins many pieces to one text (`Joining`). `trim` trims at
- * once. strings.ts uses these to trim, replace, split and search long texts, and text-parts.ts for
- * translate and string_split.
+ * (`eachPlace`, `trimInSteps`), and joins many pieces to one text (`Joining`). `eachPlace` takes a
+ * part that is not empty, and calls back for places without overlaps until told to stop. `trim`
+ * trims at once. strings.ts uses these to trim, replace, split and search long texts, and
+ * text-parts.ts for translate and string_split.
  */
 import { finderInSteps } from '../texts/index.ts';
 import { STEP_UNITS } from './rows.ts';

@@ -1,9 +1,10 @@
 /**
  * Turns functions of single values into functions of whole columns, for the definitions of SQL
- * functions. A `strict` function gives null if an argument is null. With `long`, or for many rows,
- * it computes texts in steps, so that the event loop is not blocked. `strictInSteps` is for
- * functions of which each single value may take long. `boundedReader` counts long texts and lists
- * as memory before it reads them. `quicker` first tries a faster computation of the whole column.
+ * functions. A `strict` function gives null if an argument is null. Its `evaluate` computes at
+ * once; its `inSteps` yields between texts of 65,536 UTF-16 units together, and with `long` within
+ * a longer text, so that the event loop is not blocked. `strictInSteps` is for functions of which
+ * each single value may take long. `boundedReader` counts long texts and lists as memory before it
+ * reads them. `quicker` first tries a faster computation of the whole column.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -1,8 +1,9 @@
 /**
  * Creates strftime (`writtenBy`), of dates and timestamps, and strptime and try_strptime
  * (`readBy`), each for a constant format. strftime writes a timestamp with a time zone in the local
- * time of that zone, and one without as it stands. For a text that does not fit, strptime throws
- * InvalidInput and try_strptime gives null. values/time-formats.ts defines the letters of a format.
+ * time of that zone, and one without as it stands; a zone that the runtime does not know throws
+ * InvalidInput. For a text that does not fit, strptime throws InvalidInput and try_strptime gives
+ * null. values/time-formats.ts defines the letters of a format.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
- * Computes with sets of code points, which are kept as sorted ranges. `setOf`, `union` and the like
- * build and combine sets. Other functions give the sets of classes such as \d, of POSIX classes
- * (`posixClass`) and of Unicode properties (`property`); these two return null for an unknown name.
- * `foldedCase` adds the other cases of letters. The Unicode data comes from the JavaScript runtime.
+ * Computes with sets of code points, which are kept as sorted ranges. `setOf` and `single` build
+ * sets; `union`, `intersect`, `subtract` and `negate` combine them. `digits`, `spaces` and `words`
+ * are the classes \d, \s and \w. `posixClass` and `property` find POSIX classes and Unicode
+ * properties, and return null for an unknown name. `foldedCase` adds the other cases of letters.
+ * The Unicode data comes from the JavaScript runtime.
  */
 
 /** `[from, to, from, to, ...]`, both inclusive, ascending, and with gaps between the ranges. */

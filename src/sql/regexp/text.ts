@@ -1,7 +1,9 @@
 /**
- * Reads single characters of texts, UTF-8 bytes or strings, for the matcher of regular expressions,
- * and classifies the characters next to a position for assertions such as \b. It also defines
- * `Found`, the positions of a match and its groups.
+ * Reads single characters for the matcher of regular expressions: of UTF-8 bytes `sizeAt` and
+ * `pointAt`, which is for bytes beyond ASCII alone, and of strings `widthAt` and `pointBefore`. A
+ * byte that is no UTF-8 counts as one character. `kindBefore` and `kindAt` classify the characters
+ * next to a position, for assertions such as \b. It also defines `Found`, the positions of a match
+ * and its groups.
  */
 import { EDGE, type Program } from './program.ts';
 

@@ -1,8 +1,8 @@
 /**
- * Searches for a text within another in linear time. `finderOf` returns a finder of one needle;
- * `finderInSteps` prepares a long needle in steps. Needles of up to 64 UTF-16 units are searched by
- * the runtime's own function, longer ones by Knuth-Morris-Pratt (`LongNeedle`, which also searches
- * bytes).
+ * Searches for a text within another in linear time. `finderOf` returns a finder of one needle,
+ * which is not empty; `finderInSteps` prepares a long needle in steps. Needles of up to 64 UTF-16
+ * units are searched by the runtime's own function, longer ones by Knuth-Morris-Pratt
+ * (`LongNeedle`, which also searches bytes).
  */
 
 /** So much is compared anew at each place at worst. */

@@ -4,8 +4,9 @@
  * it; other operands are cast. In the default mode, a conversion that would lose something or does
  * not fit throws InvalidInput: for a literal at once, otherwise when the row is evaluated. But a
  * number written with a point may become the nearest float, and a decimal beside a float the
- * nearest double. `settle` gives a literal that has no type yet its own. Other functions build
- * literals, compare types (`sameForm`), count times, and name operands in messages.
+ * nearest double. `settle` gives a literal that has no type yet its own. Others build literals
+ * (`literal`), compare types (`sameForm`), count times (`nanosPerUnit`, `comparedNanos`), and name
+ * operands in messages (`describe`).
  */
 import {
   DataType,

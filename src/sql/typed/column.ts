@@ -1,9 +1,11 @@
 /**
  * Defines `Column`, the result of an expression for a batch of rows, in the forms on which
  * evaluation loops work, such as an array of doubles. Values of any form can be read row by row
- * (`reader`), and a column can be built from single values (`columnOf`). `validityOf` tells which
- * rows have a value. `asSafeNumbers`, `asExactNumbers` and `asSigned64` give the values as one
- * array, or null if it does not hold them exactly; the latter two give one number for a constant.
+ * (`reader`), and a column can be built from single values (`columnOf`), one value
+ * (`constantColumn`) or truth values (`truthColumn`). `validityOf` tells which rows have a value;
+ * `maskNulls` makes truth values of rows without one unknown, in place. `asSafeNumbers`,
+ * `asExactNumbers` and `asSigned64` give the values as one array, or null if it does not hold them
+ * exactly; the last two give one number for a constant.
  */
 import { Bool, type DataType } from '../../arrow/index.ts';
 import { familyOf, isWide } from './types.ts';

@@ -1,9 +1,11 @@
 /**
  * Classifies Arrow types for expressions. Each type belongs to a family, such as int or text
  * (`familyOf`), by which the binder decides what an operator accepts. Other functions return the
- * name of a type for messages (`typeText`), or parts of it, such as its range, scale, unit or time
- * zone; `isWide` tells whether its values are bigints. `clockZoneOf` throws InvalidInput for a time
- * zone that the runtime does not know.
+ * name of a type for messages (`typeText`), or parts of it: the range (`integerRange`), scale
+ * (`decimalScale`), unit (`timeUnitOf`), time zone (`timeZoneOf`), or the type of a list's items
+ * (`elementType`). `roundToFloat` rounds a number to a float type; `isWide` tells whether the
+ * values of a type are bigints. `clockZoneOf` throws InvalidInput for a time zone that the runtime
+ * does not know.
  */
 import {
   Binary,
