@@ -1,9 +1,10 @@
 /**
  * `ColumnDigest` digests the values of a column, in order, by SHA-256, so that columns of any
- * length can be compared in the memory of one record batch. Columns of one type with the same
- * values have the same digest, however they are cut into record batches and whatever bytes lie
- * under nulls. Numbers count by their bytes, so 0 and -0 differ. Dictionaries must hold texts or
- * bytes; unions are not supported.
+ * length can be compared in the memory of one record batch. `add` takes rows, and `finish` returns
+ * the digest, after which nothing can be added. Columns of one type with the same values have the
+ * same digest, however they are cut into record batches and whatever bytes lie under nulls. Numbers
+ * count by their bytes, so 0 and -0 differ. Dictionaries must hold texts or bytes; unions are not
+ * supported.
  */
 
 import { createHash, type Hash } from 'node:crypto';

@@ -1,9 +1,10 @@
 /**
  * `createLanceBranch` makes the branch that a writer of Lance has staged, from the version that its
- * transaction names; the caller holds that version meanwhile. It throws InvalidInput if the staged
- * manifest describes this version differently from the table, Unsupported for a deep clone, and
- * TableBranchAlreadyExists. The branch begins with the table's own version, and the staged file is
- * deleted.
+ * transaction names; the caller holds that version meanwhile (`held`). It throws InvalidInput if
+ * the staged manifest describes this version differently from the table, or its transaction makes
+ * no such branch; Unsupported for a deep clone; TableNotFound if the writer has read a table that
+ * was dropped since; and TableBranchAlreadyExists. The branch begins with the table's own version,
+ * and the staged file is deleted.
  */
 import { MAIN_BRANCH } from '../../format/index.ts';
 import { plainPause, runSteps } from '../../steps.ts';

@@ -3,8 +3,9 @@
  * of a table. It refuses a manifest whose changes differ from its transaction (InvalidInput), or
  * that a table cannot hold (Unsupported). It reads new data and deletion files whole, and writes
  * their rows as the engine's own files. If another version has taken the number, it updates what
- * Lance finds by path and throws ConcurrentModification. A repeated request finds the version that
- * the first one made.
+ * Lance finds by path and throws ConcurrentModification; if an aborted multi-table commit has taken
+ * it, it first commits a version with the newest rows above it. A repeated request finds the
+ * version that the first one made. A writer that has read a table dropped since gets TableNotFound.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { type FragmentEntry, liveRows, type OperationKind } from '../../format/index.ts';

@@ -2,8 +2,8 @@
  * `requireComputed` refuses versions of Lance's writers that could leave a wrong value in a
  * computed column (Unsupported), because Lance knows nothing of such columns. A column that stays
  * must keep its declaration, its values in rows that stay, and the columns that its expression
- * reads. New rows must be null there; `computedPlaces` lists the columns to check while the rows
- * are read.
+ * reads. New rows must be null there: `computedPlaces` lists the columns to check while the rows
+ * are read, none for a compaction, and `refusedValue` builds the error.
  */
 import { typesEqual } from '../../arrow/index.ts';
 import {

@@ -1,11 +1,12 @@
 /**
  * `readStagedManifest` reads the manifest that a writer of Lance has staged, and refuses content
  * that no version of a table can accept (InvalidInput, Unsupported). The path of the manifest and
- * its bytes are untrusted: `stagedLancePath` returns the path only if it is one of Lance's for the
- * branch, and the size is bounded and counted as memory. `requireSameTable` throws TableNotFound if
- * the writer has read a table that was dropped since. `requireNamedTable` and `requirePlace` throw
- * InvalidInput if it is not known which table the writer has read. `keptTransaction` gives the
- * transaction as the version keeps it, if it has at most 4 MiB.
+ * its bytes are untrusted: `stagedLancePath` returns undefined unless the path is one of Lance's
+ * for the branch, and the size is bounded and counted as memory. `requireSameTable` and
+ * `stagedLancePath` throw TableNotFound if the writer has read or opened another table, such as one
+ * that was dropped since. `requireNamedTable` and `requirePlace` throw InvalidInput if it is not
+ * known which table the writer has read. `keptTransaction` gives the transaction as the version
+ * keeps it, or undefined if it has more than 4 MiB.
  */
 import {
   joinPath,

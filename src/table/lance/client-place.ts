@@ -3,7 +3,7 @@
  * Clients of Lance open and write the table by that path. It returns undefined if no link can be
  * made; clients then open the folder itself. A real folder in the place of the link is deleted: a
  * client wrote it after the link was swept. `clientPath` finds the table that an absolute path
- * below such a link means.
+ * below such a link means, and returns undefined for any other path.
  *
  * No later table of the same name gets that path. A client that has not read the newest version
  * still builds its change on the newest manifest at its path. So only the path shows that the

@@ -1,8 +1,9 @@
 /**
  * Creates the files that Lance needs to open one version: a manifest in the table's `lance` folder
- * (`keptManifest`, or `newManifest` for a version just made), and deletion files under Lance's
- * names in the `_deletions` folder of its branch. They are created when first needed and then kept.
- * For a version that Lance cannot read, the manifest makes Lance's readers refuse it.
+ * (`keptManifest`, or `newManifest` for a version just made, which returns undefined if there is
+ * one), and deletion files under Lance's names in the `_deletions` folder of its branch. They are
+ * created when first needed and then kept. For a version that Lance cannot read, the manifest makes
+ * Lance's readers refuse it. A deletion file of the version that is missing throws Corrupt.
  * `keptManifestsFolder` names the folder of a branch, `manifestSizeOf` tells the size of a manifest
  * without writing it, and `holdsManifestOf` and `holds` compare what a file holds.
  */

@@ -4,8 +4,9 @@
  * not written for Lance. They write what Lance has to find if the mode asks for it, or if Lance
  * finds versions at the path already, because it would otherwise take an older one for the newest
  * (`hasToFollow`). If Lance finds nothing there, they write the fence (lance-fence.ts), so that it
- * refuses the table. Neither rejects: a failure never fails the change, and a later change or
- * lance-sync.ts writes what is missing.
+ * refuses the table. Both never reject: a failure never fails the change, and a later change or
+ * lance-sync.ts writes what is missing. `followTable` looks at the versions of main only if its
+ * option `versions` is set.
  */
 import { followsByPath } from '../../lance-mode.ts';
 import {

@@ -2,9 +2,10 @@
  * Finds files in a table that were written for Lance or by Lance and are no longer needed; callers
  * delete them, most of them only from some age on. `goneManifests` finds manifests of versions that
  * are gone, `goneDeletions` deletion files that no version needs, and `asideFiles` files that were
- * renamed to hide them from Lance. `writerFiles`, `lanceDebris` and `lanceTemporaries` find what
- * Lance's writers left that had finished, were refused, or were killed. What a manifest of another
- * program may refer to, while Lance reads that, is not listed.
+ * renamed to hide them from Lance. `writerFiles` finds what Lance's writers left that had finished,
+ * `lanceDebris` what refused ones left, and `lanceTemporaries` what killed ones were writing. While
+ * Lance reads a manifest of another program, `lanceDebris` lists nothing, and `writerFiles` nothing
+ * of a table that Lance's clients may no longer write.
  */
 import {
   deletionsFolder,

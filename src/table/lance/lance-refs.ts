@@ -3,9 +3,10 @@
  * them, and places the manifests of branches below `tree/`. It removes the engine's files of tags
  * and branches that no longer exist. It overwrites a file of another program only if a tag or
  * branch has its name, and not a tag that a client of Lance has just moved in a table that it may
- * write. `wantedRefs` computes the files without writing them. `clientTag` reads a tag that a
- * client of Lance wrote, and `deleteClientRef` removes the file of a tag or branch; `isOwnRef` and
- * `isSameRef` compare files.
+ * write. It throws TableNotFound if the table left its place. `wantedRefs` computes the files
+ * without writing them. `clientTag` reads a tag that a client of Lance wrote, and returns undefined
+ * if its version is gone or the table changed the tag later. `deleteClientRef` removes the file of
+ * a tag or branch if it names the given version; `isOwnRef` and `isSameRef` compare files.
  */
 import {
   encodeLanceBranch,

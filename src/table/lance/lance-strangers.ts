@@ -1,8 +1,9 @@
 /**
  * Recognises manifests in `_versions` that other programs wrote (`isOwn` is false). `moveAside`
- * renames one, so that Lance's readers do not find it, and `setStrangersAside` those above the
- * newest version of a branch. Lance would take such a manifest for the newest version, although it
- * is no version of the table. `datasetOf` names the folder by which Lance opens a branch.
+ * renames one, so that Lance's readers do not find it, and returns the new path, or undefined if
+ * nothing was renamed. `setStrangersAside` renames those above the newest version of a branch.
+ * Lance would take such a manifest for the newest version, although it is no version of the table.
+ * `datasetOf` names the folder by which Lance opens a branch.
  */
 import {
   isOwnLanceManifest,

@@ -1,9 +1,11 @@
 /**
  * Puts the manifests of a branch where Lance looks for them by the table's path. `placeVersion`
- * does so for a new version, `placedManifest` for any one, and `placeVersions` for all versions of
- * the branch; it also takes back those of versions that are gone. `foundByPath` tells what Lance
- * finds there, and `isPlaced` whether it finds a version. A manifest of another program that is in
- * the way is set aside. If something keeps coming in the way, ServiceUnavailable is thrown.
+ * does so for a new version, and for those before it if they lack one, `placedManifest` for any
+ * one, and `placeVersions` for all versions of the branch. `placeVersions` also takes back those of
+ * versions that are gone, and with `thorough` compares each manifest with its version.
+ * `foundByPath` tells what Lance finds there, and `isPlaced` whether it finds a version. A manifest
+ * of another program that is in the way is set aside. If something keeps coming in the way,
+ * ServiceUnavailable is thrown, and TableNotFound if the table left its place.
  *
  * Several processes may do this at once, and a crash does no harm. The manifests are links from a
  * folder of this very table, so a late writer cannot change a newer table of the same name.

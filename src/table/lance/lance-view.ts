@@ -1,10 +1,10 @@
 /**
  * Tells whether Lance can read a version of a table. `lanceProblem` returns the reason why not, or
  * undefined. `lanceView` returns that reason, or the content of the version's manifest for Lance.
- * `lanceFieldsOf` lists the fields of a version as Lance has them, `lanceFacts` tells of a run of
- * fragments whether Lance reads all, and which have deleted rows. `lanceDone` returns the
- * transaction that is kept for Lance's clients. If none is kept it returns `append` or `other`,
- * which tells them what the version may have changed.
+ * `lanceFieldsOf` lists the fields of a version as Lance has them, or returns undefined if one has
+ * no form there. `lanceFacts` tells of a run of fragments whether Lance reads all, and which have
+ * deleted rows. `lanceDone` returns the transaction that is kept for Lance's clients. If none is
+ * kept it returns `append` or `other`, which tells them what the version may have changed.
  */
 import {
   columnFiles,

@@ -1,13 +1,16 @@
 /**
  * `structRuns` cuts a stream of rows into runs, each of which becomes a fragment without the
  * top-level struct columns that are null in all of its rows: Lance 2.0 has no form for a null
- * struct, but reads a column that no file holds as null. A `StructOrder` says whether rows keep
- * their order ('kept'), may be regrouped within a batch ('any'), or make one run only ('one').
- * Beyond eight runs, or eight kinds of rows in a batch, rows are no longer cut, and null structs
- * among them close the table for Lance; with 'mostly', as in tables that Lance's clients write, the
- * rest is regrouped first. `structsToCut` lists the columns to look at, `structOrder` and
- * `orderOfNewRows` choose the order for a version, and `isOpenForLance` tells whether Lance opens
- * it.
+ * struct, but reads a column that no file holds as null. Each run must be read to its end before
+ * the next one is asked for. A `StructOrder` says whether rows keep their order ('kept'), may be
+ * regrouped within a batch ('any'), or make one run only ('one'). Beyond eight runs, or with 'any'
+ * beyond eight kinds of rows in a batch, rows are no longer cut, and null structs among them close
+ * the table for Lance. With 'mostly', as in tables that Lance's clients write, the rest is
+ * regrouped first.
+ *
+ * `structsToCut` lists the columns to look at. `structOrder` and `orderOfNewRows` choose the order
+ * for a version; `structOrder` returns undefined if its rows are not cut. `isOpenForLance` tells
+ * whether Lance opens a version.
  */
 import {
   type BatchLimits,

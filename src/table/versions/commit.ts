@@ -3,11 +3,11 @@
  * version and publishes the `Draft` that it returns under the next number. If `build` returns
  * undefined, nothing is published. After a conflict it builds again. It throws
  * ConcurrentModification if an overwrite, restore or compaction meanwhile rules the change out, if
- * the commit timeout is over, or if the request fixes `version` and another number is next.
- * CommitStateUnknown means that the version may or may not exist. On a materialized view, a draft
- * that is no refresh throws InvalidTableState, unless its kind keeps the rows: compact, restore,
- * and metadata, such as createIndex. A writer that loses too often takes an advisory lock, for
- * which others wait a little.
+ * the commit timeout is over, or if the request fixes `version` and another number is next
+ * (`notNextVersion`). CommitStateUnknown means that the version may or may not exist. On a
+ * materialized view, a draft that is no refresh throws InvalidTableState (`isRefusedOnView`),
+ * unless its kind keeps the rows: compact, restore, and metadata, such as createIndex. A writer
+ * that loses too often takes an advisory lock, for which others wait a little.
  *
  * `newTransaction` makes the id of a commit. `nextManifest` and `madeVisible` also serve files that
  * publish versions in other ways, and `sameContent` drafts a version of the same rows and columns.

@@ -1,8 +1,9 @@
 /**
  * Defines `Engine`, the services that all parts of the table engine use, such as the store, caches,
- * limits and locks; each open catalog has one. Also defines `PublishVersion`, the function that
- * makes an encoded manifest a version, and `Limits`, such as the rows of a batch and the time after
- * which a commit gives up, with their defaults (`DEFAULT_LIMITS`).
+ * limits and locks; each open catalog has one. Its `newObject` throws Internal unless a change runs
+ * in `announced` or with an `unannounced` engine (writers.ts). Also defines `PublishVersion`, the
+ * function that makes an encoded manifest a version, and `Limits`, such as the rows of a batch and
+ * the time after which a commit gives up, with their defaults (`DEFAULT_LIMITS`).
  */
 
 import type { Counters } from '../../counters.ts';

@@ -8,8 +8,8 @@
  * (`tableLeft`, `tableMadeAnew`), CommitStateUnknown if that is not known (`leftAtThatMoment`).
  * `tableGone` turns the store's error for a missing folder into TableNotFound and returns any other
  * error as it is. `tableNamed` says how errors name a table, `emptyTable` is the error for a table
- * that is only declared (InvalidTableState), and `requireVersionsFolder` makes the folder of a
- * branch where it is lost, or throws TableNotFound.
+ * that is only declared (InvalidTableState, recognised by `isEmptyTable`), and
+ * `requireVersionsFolder` makes the folder of a branch where it is lost, or throws TableNotFound.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { decodeTable, TABLE_FILE } from '../../format/index.ts';

@@ -4,10 +4,10 @@
  * good; `decideMultiTable` returns the decision that holds, which may be another writer's.
  * `multiTableDecision` reads it, and returns undefined if there is none yet;
  * `isMultiTableCommitted` asks for `committed`. The file may also list the tables
- * (`decisionTables`). A damaged file throws Corrupt, one of a newer release UnsupportedFormat, and
- * a decision that cannot be read back CommitStateUnknown. A text that is no id (`isMultiTableId`)
- * throws Corrupt as well. A writer may abort an abandoned commit that is in its way
- * (settle-undecided.ts).
+ * (`decisionTables`). `decodeDecision` and `decodeDecisionTables` decode its bytes. A damaged file
+ * throws Corrupt, one of a newer release UnsupportedFormat, and a decision that cannot be read back
+ * CommitStateUnknown. A text that is no id (`isMultiTableId`) throws Corrupt as well. A writer may
+ * abort an abandoned commit that is in its way (settle-undecided.ts).
  */
 import { DirspaceError } from '../../errors.ts';
 import { decisionFile, refuseNewer } from '../../format/index.ts';

@@ -5,8 +5,9 @@
  * these also return versions that readers may not see, because their multi-table commit is
  * undecided or was aborted; `isVisible` tells them apart. `visibleSnapshot` returns undefined for
  * such a version. `visibleVersions` leaves out only versions whose deletion is marked, unless a tag
- * names one of them. A file that is damaged, or of another version, branch or table, throws
- * Corrupt. head.ts finds the newest version.
+ * names one of them; `sortedVersions` separates the marked ones from the others. A file that is
+ * damaged, or of another version, branch or table, throws Corrupt. head.ts finds the newest
+ * version.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,9 +1,9 @@
 /**
  * Builds a new table in the staging folder: its record and version 1 (`stageTable`), or only the
  * record (`stageDeclared`). For a table that is written for Lance, `stageTable` also writes the
- * fence or the files by which Lance opens it. After an error `stageTable` removes its folder. The
- * caller renames the folder into place (directory/operations/place-table.ts), so readers see the
- * whole table or none.
+ * fence or the files by which Lance opens it. A null in a required field throws
+ * TableSchemaValidation; after any error `stageTable` removes its folder. The caller renames the
+ * folder into place (directory/operations/place-table.ts), so readers see the whole table or none.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { compressionProperty, DEFAULT_COMPRESSION } from '../../compression.ts';
