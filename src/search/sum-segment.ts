@@ -14,9 +14,7 @@ import type { PlannedPhrase } from './search-plan.ts';
 import type { SegmentDocuments } from './segment-scores.ts';
 import type { TopRows } from './top-rows.ts';
 
-/**
- * A match of words in one column: what each slot adds, of its share. Every weight is more than 0.
- */
+/** A match of words in one column: what each slot adds, of its share; all weights are above 0. */
 export interface SlotWeights {
   readonly column: number;
   readonly average: number;
