@@ -99,7 +99,7 @@ describe('what is no JSON', () => {
   it('is named with its place, unless a condition leaves it out', async () => {
     const texts = ['{"a": 1}', '{"a": tru}'];
     await expect(columnOf("t -> 'a'", texts)).rejects.toThrow(
-      'json_extract was given a text that is not JSON: at character 7 stands "tru}", and a value was expected.',
+      '-> was given a text that is not JSON: at character 7 stands "tru}", and a value was expected.',
     );
     await expect(columnOf("json_type('[1')", texts)).rejects.toThrow('stands the end of the text');
     const guarded = "CASE WHEN json_valid(t) THEN t -> 'a' END";
@@ -110,8 +110,12 @@ describe('what is no JSON', () => {
     ["t -> '$.a[*]'", 'wildcards are not supported'],
     ["t -> '$a'", '"a" is neither .name'],
     ["t -> '$.'", 'is neither .name'],
+    ["t -> '$[#-0]'", 'is neither .name'],
     ['t -> \'$."\\x"\'', 'is neither .name'],
     ["t -> '$[01'", 'is neither .name'],
+    [`t -> '$${'.a'.repeat(101)}'`, 'A JSON path has 101 steps, and may have 100'],
+    [`t -> '${'/0'.repeat(101)}'`, 'A JSON path has 101 steps, and may have 100'],
+    ['list_transform([1], x -> x + 1)', 'list_transform is not known; write FROM .., unnest(x)'],
     ['t -> 1.5', '-> takes a path, which is a text or a whole number, not 1.5'],
     ['1 -> 2', '-> takes text here, not 1'],
     ['json_valid(t, t)', 'json_valid takes one text, not 2 arguments'],
@@ -159,8 +163,10 @@ test('a text is JSON where JSON.parse takes it, whatever is changed in it', () =
           const at = place % (changed.length + 1);
           changed = changed.slice(0, at) + sign + changed.slice(at + length);
         }
-        if (HALF.test(changed.replaceAll(/\\u[dD][89abAB]..\\u[dD][c-fC-F]../g, ''))) return;
-        expect([changed, faultOf(changed) === undefined]).toEqual([changed, parses(changed)]);
+        const isJson = faultOf(changed) === undefined;
+        // JSON.parse takes halves of surrogate pairs, which are a fault here.
+        if (HALF.test(changed) && !isJson) return;
+        expect([changed, isJson]).toEqual([changed, parses(changed)]);
       },
     ),
     { numRuns: 2_000 },
@@ -214,6 +220,24 @@ test('long texts are read in steps, whatever they are made of', () => {
   }
 });
 
+test.each(['json_valid(t)', "t -> 'b'", 'json_array_length(t)', "t ->> '$[#-1]'"])(
+  '%s of one long text is computed in steps',
+  async (sql) => {
+    const expression = await compileExpression(sql, rows);
+    const data = vectorFromArray([`[${'1 , '.repeat(1 << 18)}1]`], new Utf8()).data[0];
+    const steps = expression.evaluateInSteps(recordBatch(rows, data ? [data] : [], 1));
+    let count = 0;
+    for (let step = steps.next(); step.done !== true; step = steps.next()) count++;
+    expect(count).toBeGreaterThan(12);
+  },
+);
+
+test('a text with blanks between many items is joined', () => {
+  const items = Array.from({ length: 10_000 }, (_, at) => at);
+  const text = `[${items.join(' , ')}]`;
+  expect(drained(shortJson(text, { start: 0, end: text.length }))).toBe(JSON.stringify(items));
+});
+
 test('levels are bounded', () => {
   const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
   expect(faultOf(nested(1_000))).toBeUndefined();
@@ -223,7 +247,7 @@ test('levels are bounded', () => {
 test('those that can fail are known to the planner', () => {
   const fallible = Object.entries(JSON_FUNCTIONS).map(([name, { fallible }]) => [name, fallible]);
   expect(Object.fromEntries(fallible)).toEqual({
-    ...{ json_extract: true, json_extract_string: true, json_type: true },
+    ...{ json_extract: true, '->': true, json_extract_string: true, '->>': true, json_type: true },
     ...{ json_array_length: true, json_keys: true, json_valid: false },
   });
 });

@@ -27,12 +27,7 @@ import { argument, call } from './bind-arguments.ts';
 type Binding = (args: readonly Bound[], at: number | undefined) => Bound;
 
 /** @param paths the least and the most number of paths */
-function bindJson(
-  name: string,
-  type: DataType,
-  [least, most]: readonly [number, number],
-  shown = name,
-): Binding {
+function bindJson(name: string, type: DataType, [least, most]: readonly [number, number]): Binding {
   return (args, at) => {
     const [given, path] = args;
     if (given === undefined || args.length < 1 + least || args.length > 1 + most) {
@@ -42,23 +37,23 @@ function bindJson(
           : least === 0
             ? 'a text and a path, or a text alone'
             : 'a text and a path';
-      return refuse(at, `${shown} takes ${takes}, not ${args.length} arguments`);
+      return refuse(at, `${name} takes ${takes}, not ${args.length} arguments`);
     }
-    const text = argument(shown, given, 't', at);
-    const typed = path === undefined ? [text] : [text, bindPath(shown, path, at)];
+    const text = argument(name, given, 't', at);
+    const typed = path === undefined ? [text] : [text, bindPath(name, path, at)];
     if (typed.some((arg) => familyOf(arg.type) === 'null')) return literal(type, null, at);
     return call(JSON_FUNCTIONS[name] as RowFunction, typed, type);
   };
 }
 
-function bindPath(shown: string, given: Bound, at: number | undefined): Bound {
+function bindPath(name: string, given: Bound, at: number | undefined): Bound {
   const family = familyOf(given.type);
   if (family === 'null') return given;
   if (family === 'int') return coerce(given, INT64, 'explicit');
   if (family !== 'text') {
     refuse(
       locationOf(given) ?? at,
-      `${shown} takes a path, which is a text or a whole number, not ${describe(given)}`,
+      `${name} takes a path, which is a text or a whole number, not ${describe(given)}`,
     );
   }
   const path = settle(given);
@@ -68,9 +63,9 @@ function bindPath(shown: string, given: Bound, at: number | undefined): Bound {
 
 export const JSON_CALLS: Readonly<Record<string, Binding>> = {
   json_extract: bindJson('json_extract', UTF8, [1, 1]),
-  '->': bindJson('json_extract', UTF8, [1, 1], '->'),
+  '->': bindJson('->', UTF8, [1, 1]),
   json_extract_string: bindJson('json_extract_string', UTF8, [1, 1]),
-  '->>': bindJson('json_extract_string', UTF8, [1, 1], '->>'),
+  '->>': bindJson('->>', UTF8, [1, 1]),
   json_type: bindJson('json_type', UTF8, [0, 1]),
   json_array_length: bindJson('json_array_length', INT64, [0, 1]),
   json_keys: bindJson('json_keys', listOf(UTF8), [0, 1]),

@@ -36,7 +36,7 @@ import {
   virtualColumn,
 } from '../typed/index.ts';
 import { bindArithmetic } from './bind-arithmetic.ts';
-import { bindCall } from './bind-call.ts';
+import { bindCall, checkFunctionName } from './bind-call.ts';
 import { bindCompare } from './bind-compare.ts';
 import { constantsOfIn, plainConstants, prepareConstants } from './bind-in.ts';
 import { likeNode } from './bind-like.ts';
@@ -204,6 +204,10 @@ export class Binder {
         const [, op, word] = QUANTIFIED.exec(tree.name) ?? [];
         if (op !== undefined) {
           return this.#quantified(op as CompareOperator, word === 'all', tree.args, at);
+        }
+        // What looks like a lambda has a name that is no column, and a function that is not known.
+        if (tree.args.some((arg) => arg.kind === 'call' && arg.name === '->')) {
+          checkFunctionName(tree.name, at);
         }
         return bindCall(
           tree.name,

@@ -23,6 +23,10 @@ const OTHERS: Readonly<Record<string, string>> = {
   ...entries('CAST(x AS text)', ['tostring']),
   ...entries("time + INTERVAL '1 day'", ['date_add', 'dateadd', 'date_sub']),
   ...entries('FROM .., unnest(x) AS u(item)', ['unnest', 'explode', 'flatten']),
+  ...entries('FROM .., unnest(x) AS u(item), as there are no lambdas', [
+    ...['list_transform', 'list_filter', 'list_reduce', 'list_apply', 'list_any_value'],
+    ...['array_transform', 'array_filter', 'array_apply', 'array_reduce', 'transform', 'filter'],
+  ]),
   ...entries('FROM generate_series(1, 10) AS s(n)', ['generate_series', 'sequence']),
   ...entries("a literal, such as TIMESTAMP '2026-01-31 12:00'", [
     'now',

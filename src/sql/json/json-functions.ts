@@ -1,10 +1,10 @@
 /**
- * Computes json_extract, json_extract_string, json_type, json_array_length, json_keys and
- * json_valid (`JSON_FUNCTIONS`) of texts that hold JSON, by rules of DuckDB. The second argument is
- * a path, and may be left out where the whole value is meant; where nothing stands at it the result
- * is null. A path that cannot be read throws InvalidInput. A text that is not JSON throws
- * InvalidInput with the place of the fault, but json_valid is false for it. Texts are read in
- * steps.
+ * Computes json_extract, json_extract_string, json_type, json_array_length, json_keys and json_valid
+ * (`JSON_FUNCTIONS`) of texts that hold JSON, and the operators `->` and `->>` under their own names,
+ * so that errors say what was written. The second argument is a path, and may be left out where the
+ * whole value is meant; where nothing stands at it the result is null. A path that cannot be read
+ * throws InvalidInput. So does a text that is not JSON, with the place of the fault, but json_valid
+ * is false for it. Texts are read in steps, also in the smallest batch.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
@@ -27,7 +27,7 @@ const isSteps = (made: Value | Generator<void, Value>): made is Generator<void, 
 /** A function of the value at the path, or of the whole value without one. */
 function ofValue(name: string, compute: OfValue): RowFunction {
   const steps = pathReader();
-  return strictInSteps(name, function* ([given, path], _type, memory) {
+  const run = strictInSteps(name, function* ([given, path], _type, memory) {
     const text = given as string;
     yield* checkJson(name, text);
     const to = path === undefined ? [] : steps(path as string | bigint);
@@ -36,13 +36,18 @@ function ofValue(name: string, compute: OfValue): RowFunction {
     const made = compute(text, value, memory);
     return isSteps(made) ? yield* made : made;
   });
+  return { ...run, takesAnyTime: true };
 }
+
+/** Longer paths are parsed for each row rather than kept. */
+const MOST_KEPT = 1_000;
 
 /** Parses a path once while it stays the same from row to row. */
 function pathReader(): (path: string | bigint) => readonly JsonStep[] {
   let last: string | bigint | undefined;
   let steps: readonly JsonStep[] = [];
   return (path) => {
+    if (typeof path === 'string' && path.length > MOST_KEPT) return jsonPath(path);
     if (path !== last) {
       steps = jsonPath(path);
       last = path;
@@ -113,7 +118,9 @@ const keys: OfValue = function* (text, value, memory) {
 
 export const JSON_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   json_extract: ofValue('json_extract', json),
+  '->': ofValue('->', json),
   json_extract_string: ofValue('json_extract_string', asText),
+  '->>': ofValue('->>', asText),
   json_type: ofValue('json_type', typeOf),
   json_array_length: ofValue('json_array_length', arrayLength),
   json_keys: ofValue('json_keys', keys),
@@ -122,5 +129,6 @@ export const JSON_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
       return (yield* jsonFault(text as string)) === undefined;
     }),
     fallible: false,
+    takesAnyTime: true,
   },
 };

@@ -2,7 +2,7 @@
  * `jsonPath` parses where a value stands within JSON, in DuckDB's three spellings: `$.a.b[0]` with
  * `[#-1]` for the last item, a pointer such as `/a/0` (RFC 6901), or a name alone. A whole number is
  * the place of an item, from 0, or from the end if it is negative. What cannot be read as a path,
- * and wildcards, throw InvalidInput.
+ * wildcards, and more than 100 steps throw InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 
@@ -14,15 +14,26 @@ export type JsonStep =
   | { readonly name: string; readonly place?: number }
   | { readonly name?: undefined; readonly place: number };
 
-const MEMBER = /\.(?:"((?:[^"\\]|\\.)*)"|([^."[*]+))|\[(?:(\d+)|#-(\d+))\]/y;
+const MEMBER = /\.(?:"((?:[^"\\]|\\.)*)"|([^."[*]+))|\[(?:(\d+)|#-([1-9]\d*))\]/y;
 const PLACE = /^(?:0|[1-9]\d*)$/;
+
+/** Each step from the end of an array may read all of the text once more. */
+const MOST_STEPS = 100;
 
 /** The steps from the whole value; none for the value itself. */
 export function jsonPath(path: string | bigint): readonly JsonStep[] {
   if (typeof path === 'bigint') return [{ place: Number(path) }];
-  if (path.startsWith('$')) return dollarPath(path);
-  if (path.startsWith('/')) return path.slice(1).split('/').map(pointerStep);
+  if (path.startsWith('$')) return bounded(dollarPath(path));
+  if (path.startsWith('/')) return bounded(path.slice(1).split('/').map(pointerStep));
   return [{ name: path }];
+}
+
+function bounded(steps: readonly JsonStep[]): readonly JsonStep[] {
+  if (steps.length <= MOST_STEPS) return steps;
+  throw new DirspaceError(
+    'InvalidInput',
+    `A JSON path has ${steps.length} steps, and may have ${MOST_STEPS}. Take the value in two parts, as in (x -> 'path') -> 'path'.`,
+  );
 }
 
 function dollarPath(path: string): readonly JsonStep[] {

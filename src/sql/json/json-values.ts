@@ -58,19 +58,20 @@ function* memberOf(text: string, object: number, name: string): Generator<void, 
 
 /** Where an item begins; -1 where there are not as many. */
 function* itemOf(text: string, array: number, place: number): Generator<void, number> {
-  // One that is counted from the end is known once all of them are.
-  const wanted = place < 0 ? place + (yield* sizeOf(text, array)) : place;
+  /** The last items, in turn, of which one is counted from the end. */
+  const last: number[] = [];
   let item = 0;
   let pause = array + JSON_STEP;
-  for (let at = wanted < 0 ? -1 : firstIn(text, array); at >= 0; item++) {
+  for (let at = firstIn(text, array); at >= 0; item++) {
     if (at >= pause) {
       yield;
       pause = at + JSON_STEP;
     }
-    if (item === wanted) return at;
+    if (item === place) return at;
+    if (place < 0) last[item % -place] = at;
     at = nextIn(text, yield* valueEnd(text, at));
   }
-  return -1;
+  return place < 0 ? (last[item % -place] ?? -1) : -1;
 }
 
 /** How many members or items the value has that begins at a place: an object or an array. */
@@ -184,11 +185,15 @@ export function plainText(text: string, { start, end }: Span): string {
   return inner.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : inner;
 }
 
+/** Parts of a text that are kept before they are joined. */
+const MOST_PARTS = 1 << 12;
+
 /** The JSON at a place, without blanks between its tokens. */
 export function* shortJson(text: string, { start, end }: Span): Generator<void, string> {
   const sign = text[start];
   if (sign !== '{' && sign !== '[') return text.slice(start, end);
   const parts: string[] = [];
+  let made = '';
   let from = start;
   let pause = start + JSON_STEP;
   for (let at = start; at < end; ) {
@@ -200,10 +205,12 @@ export function* shortJson(text: string, { start, end }: Span): Generator<void, 
     if (code === 34) at = yield* textEnd(text, at);
     else if (isBlank(code)) {
       parts.push(text.slice(from, at));
+      // A slice takes more than the few characters that it may have.
+      if (parts.length === MOST_PARTS) made += parts.splice(0).join('');
       at = endOf(BLANKS, text, at);
       from = at;
     } else at++;
   }
   parts.push(text.slice(from, end));
-  return parts.join('');
+  return made + parts.join('');
 }
