@@ -1,11 +1,11 @@
 /**
- * `TextCollector` reads texts document by document for a `SearchPlan`: `add` (or `addShort`) reads
- * a column, `findPhrases` looks for phrases, and `end` has to follow each document. It computes the
- * statistics of all documents, and keeps the word counts of those that match and have a row number.
- * Scores depend on the statistics of the whole table, so `score` computes them at the end. Callers
- * bound the memory by `heldBytes`. `TermFinder` looks in texts for the terms that the fuzzy words
- * and prefixes of a plan stand for. It has to read all texts before the plan is expanded, and the
- * collector is made after that.
+ * `TextCollector` reads texts document by document for a plan (search-plan.ts): `add` (or
+ * `addShort`) reads a column, `findPhrases` looks for phrases, and `end` has to follow each
+ * document. It computes the statistics of all documents, and keeps the word counts of those that
+ * match and have a row number. Scores depend on the statistics of the whole table, so `score`
+ * computes them at the end. Callers bound the memory by `heldBytes`. `TermFinder` looks in texts
+ * for the terms that the fuzzy words and prefixes of a plan stand for. It has to read all texts
+ * before the plan is expanded, and the collector is made after that.
  */
 import type { NearWords } from './fuzzy-terms.ts';
 import { hasPhrase, type PositionList } from './phrases.ts';

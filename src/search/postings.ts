@@ -3,9 +3,9 @@
  * in each. `sealPostings` puts a directory of blocks in front of encoded postings if they have more
  * than 128 documents. `readPostings` decodes all documents. `BlockReader` decodes single blocks,
  * each into the same arrays, and looks up the count of single documents, which have to be asked for
- * in order. `NumberReader` reads single numbers, also for phrases.ts. The bytes come from files, so
- * decoding checks them and throws BadPostings, which callers turn into an error that names the
- * file.
+ * in order. `NumberReader` reads single numbers, also for phrases.ts, and `firstFrom` finds a
+ * document in an ascending list. The bytes come from files, so decoding checks them and throws
+ * BadPostings, which callers turn into an error that names the file.
  */
 import { MOST_SHARE, termShare } from './scores.ts';
 

@@ -3,10 +3,9 @@
  * cuts the query into words with each column's tokenizer, and gives each distinct term of a column,
  * and each phrase of several words, a number (slot). A reader of texts or of an index counts the
  * slots in a document, and the plan's scorer turns the counts into a score. If `isFuzzy`, the terms
- * of fuzzy words and prefixes have to be found in the texts or the index first; `expand` then gives
- * them slots, so `slots` grows. `weights` returns what sum-segment.ts needs, or undefined if scores
- * are no plain sum over the words of one column. More than 4,096 words, counted once for each
- * column, throw InvalidInput.
+ * of fuzzy words and prefixes have to be found first; `expand` then gives them slots, so `slots`
+ * grows. `weights` returns what sum-segment.ts needs, or undefined if scores are no plain sum over
+ * one column. More than 4,096 words, counted once for each column, throw InvalidInput.
  */
 import { DirspaceError } from '../errors.ts';
 import type { Pause } from '../steps.ts';

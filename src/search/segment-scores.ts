@@ -1,8 +1,9 @@
 /**
  * `scoreSegment` scores the documents of an index segment for any query, in steps, and adds those
- * that match to a `TopRows`. It goes through the postings of the query's terms in windows of
- * documents. `phrasePostings` finds the documents that contain a phrase. sum-segment.ts is faster,
- * for most queries of one match, prefix or phrase in one column.
+ * that match to a `TopRows` (top-rows.ts). It goes through the postings of the query's terms in
+ * windows of documents. `phrasePostings` finds the documents that contain a phrase, and throws
+ * BadPostings for damaged positions. sum-segment.ts is faster, for most queries of one match,
+ * prefix or phrase in one column.
  */
 import { hasPhrase, type PositionReader } from './phrases.ts';
 import { BLOCK, firstFrom, type Postings } from './postings.ts';

@@ -2,9 +2,9 @@
  * `openEngine` creates the table engine of a catalog, with caches in the given memory, a queue and
  * limits. Opening reads and writes nothing. The engine commits straight in the store, or through
  * staged/ if versions are managed. After a commit, `follow` updates the digests of versions and the
- * files that Lance reads, and adopts tags of Lance's clients; its failures are ignored. To write
- * files of tables, `announced` makes an engine from this one, whose own `newObject` throws
- * Internal.
+ * files that Lance reads, and adopts tags of Lance's clients; its failures are ignored. Its
+ * `newObject` throws Internal: versions/writers.ts makes an engine from it that can write files of
+ * tables.
  */
 import type { Counters } from '../counters.ts';
 import type { Env } from '../env.ts';

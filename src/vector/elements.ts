@@ -2,7 +2,8 @@
  * Defines the metrics of vector search (l2, cosine, dot, hamming) and the element types of vectors.
  * `checkMetric`, `checkValues` and `checkWanted` throw InvalidInput for a metric, element type,
  * dimension, values or number of rows that do not go together or are out of bounds; vectors have at
- * most 262,144 elements. A Uint16Array is taken for half floats.
+ * most 262,144 elements. `elementTypeOf` tells the type that a typed array stands for: a
+ * Uint16Array is taken for half floats. `invalid` makes the error.
  */
 import { DirspaceError } from '../errors.ts';
 

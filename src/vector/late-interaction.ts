@@ -2,8 +2,9 @@
  * `createLateSearch` finds the k nearest rows when both the query and each row hold several vectors
  * (late interaction). For each vector of the query it takes the distance to the nearest vector of
  * the row; the sum of these is the distance of the row. The search is exact. A row does not match
- * if one of the distances is missing, as for a row without vectors. Batches are added and searched
- * in steps. Options or batches that do not fit each other throw InvalidInput.
+ * if one of the distances is missing, as for a row without vectors. `add` searches a batch, and
+ * `finish` returns the matches once, nearest first, both in steps. Options or batches that do not
+ * fit each other throw InvalidInput.
  */
 import { getBit } from '../arrow/index.ts';
 import { checkMetric, checkValues, checkWanted, invalid } from './elements.ts';

@@ -1,7 +1,8 @@
 /**
  * `createNearest` keeps the k nearest of the rows that it is offered, and returns them nearest
- * first, once (`drain`). Memory grows with the number of rows kept; a k of Infinity keeps all. Of
- * equal distances, the lower row position is nearer. Rows at distance NaN must not be offered.
+ * first, once (`drain`). Rows farther than `limit` need not be offered, and rows at distance NaN
+ * must not. Memory grows with the number of rows kept; a k of Infinity keeps all. Of equal
+ * distances, the lower row position is nearer.
  */
 
 export interface Nearest {

@@ -4,9 +4,8 @@
  * rows and rows at distance NaN do not match. A sketch of a batch can be made while it is added
  * (`addSketched`); a later search can rule out rows by it without measuring them (`sift`). Options
  * or batches that do not fit each other throw InvalidInput. `kernelsFor` chooses the kernels of the
- * runtime. `openPartitions` opens those of vector indexes, and returns undefined in a runtime
- * without WebAssembly SIMD (`hasPartitions` tells). `boundOf` rounds a bound of distances to
- * float32. table/query/nearest.ts supplies batches from tables.
+ * runtime. `openPartitions` opens those of vector indexes, or returns undefined in a runtime
+ * without WebAssembly SIMD (`hasPartitions`). table/query/nearest.ts supplies batches from tables.
  */
 
 import { getBit } from '../arrow/index.ts';

@@ -1,13 +1,12 @@
 /**
  * `SketchCache` keeps the sketches of batches of vectors in bounded memory, for all catalogs that
- * share it. `SketchScope` gives one catalog its own keys. Each search has to call `begin`. `get`
- * returns undefined if a batch has no sketch, and null while its sketch is set aside because
- * searches reported to `judge` that it was of no use. `admit` returns a place for a new sketch of a
- * batch that is searched again, for which the caller has to call `made`, also if making it failed.
- * It returns undefined for the first search of a batch, if another search makes its sketch, and if
- * there is no room; the search then does without. Sketches lie in the memory of kernels
- * (`Segment`). If room is needed, a segment that 32 searches did not use is evicted as a whole. Its
- * memory is not used again, so a running search may finish with an evicted sketch.
+ * share it; `SketchScope` gives one catalog its own keys. Each search has to call `begin`. `get`
+ * returns undefined for a batch without a sketch, and null while the sketch is set aside because
+ * searches told `judge` that it was of no use. `admit` returns a place for the sketch of a batch
+ * that is searched again; the caller then has to call `made`, also after a failure. It returns
+ * undefined for the first search of a batch, if another search makes its sketch, and if there is no
+ * room. If room is needed, a part of the memory (`Segment`) that 32 searches did not use is evicted
+ * as a whole. It is not used again, so a running search may finish with an evicted sketch.
  */
 import { reserve } from './residents.ts';
 import { SKETCHES_AT } from './sieve.ts';

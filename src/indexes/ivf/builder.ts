@@ -1,10 +1,10 @@
 /**
  * `IvfBuilder` makes the partitions of an IVF index in two passes over the vectors. In the first
- * pass `sample` takes some of them, and then `train` finds centroids. In the second, `add` assigns
- * each vector to its nearest centroid, and keeps a byte and a bit for each element. `partitions`
- * then lists the partitions, and `writeBlock` writes the rows of one, 32 at a time. Vectors with
- * too large numbers form a partition of their own. Null vectors, and those without a distance
- * (rows.ts), such as with NaN, are left out.
+ * pass `sample` takes some of them, and then `train` finds centroids, 32,768 at most (callers check
+ * `MOST_PARTITIONS`). In the second, `add` assigns each vector to its nearest centroid, and keeps a
+ * byte and a bit for each element. `partitions` then lists the partitions, and `writeBlock` writes
+ * the rows of one, 32 at a time. Vectors with too large numbers form a partition of their own. Null
+ * vectors, and those without a distance (rows.ts), such as with NaN, are left out.
  */
 
 import { getBit } from '../../arrow/index.ts';

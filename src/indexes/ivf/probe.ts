@@ -1,10 +1,11 @@
 /**
  * `Probe` searches partitions of an IVF index for the rows near one query vector; one of another
- * length than the column's throws InvalidInput. It estimates each distance from one bit per
- * element. For the rows whose estimate is small enough, it estimates again from one byte per
- * element. `finish` returns the positions of the rows with the smallest estimates; the caller
- * measures their exact distances. The caller searches partitions in the order of `distancesTo`,
- * until `isEnough` tells that the rest is unlikely to hold any of the nearest.
+ * length than the column's throws InvalidInput. `isMeasurable` is false for a query from which no
+ * distance is a number, such as one with NaN. `search` estimates each distance in a partition from
+ * one bit per element. For the rows whose estimate is small enough, it estimates again from one
+ * byte per element. `finish` returns the positions of the rows with the smallest estimates; the
+ * caller measures their exact distances. The caller searches partitions in the order of
+ * `distancesTo`, until `isEnough` tells that the rest is unlikely to hold any of the nearest.
  */
 import {
   createNearest,

@@ -1,10 +1,11 @@
 /**
- * `findField` finds a field by its dotted path, such as address.city. Names are compared exactly;
- * if none fits, case is ignored where that is unique. Names in backticks work too, as LanceDB
- * writes them. An unknown path throws TableColumnNotFound (`noColumn`). `structPath` finds a field
- * by exact names, through structs alone, and returns undefined if there is none. `changeNode`
- * copies the tree of fields with one node changed or removed. `requireOpen` throws InvalidInput for
- * a field inside anything but structs and lists.
+ * `findField` finds a field by its dotted path, such as address.city, and `fieldMetadata` its
+ * metadata. Names are compared exactly; if none fits, case is ignored where that is unique. Names
+ * in backticks work too, as LanceDB writes them. An unknown path throws TableColumnNotFound
+ * (`noColumn`). `structPath` finds a field by exact names, through structs alone, and returns
+ * undefined if there is none. `changeNode` copies the tree of fields with one node changed or
+ * removed, and `nodeWithChildren` one node. `requireOpen` throws InvalidInput for a field inside
+ * anything but structs and lists.
  */
 import { DataType, describeType, Field, mapType, Struct } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,12 +1,12 @@
 /**
- * `chooseIndexes` uses the indexes of a version to find the rows that match a condition, if they
- * are a small enough share of all rows and the table is not small; else `indexed` is undefined. The
- * result holds candidate rows, deleted ones among them, of the fragments that the indexes cover.
- * Unless it is `exact`, the caller checks the condition on these; it scans the other fragments. For
- * AND it takes the index that names the fewest rows, and others that name about as few. For OR it
- * takes an index for each part, or none. `rowsWithValues` finds the rows with given values of a
- * column so, or returns undefined. `indexesOf` lists the indexes of a column. `indexFor` returns
- * the one that answers a test of it, or in words why none does.
+ * `chooseIndexes` finds the rows that match a condition by the indexes of a version, if they are a
+ * small share of all rows and the table is not small; else `indexed` is undefined. The result holds
+ * candidate rows, deleted ones among them, of the fragments that the indexes cover. The caller
+ * checks the condition on these, unless they are `exact`, and scans the other fragments. For AND it
+ * takes the index that names the fewest rows, and others that name about as few; for OR an index
+ * for each part, or none. `rowsWithValues` finds the rows with given values of a column so, or
+ * returns undefined. `indexesOf` lists the indexes of a column. `indexFor` returns the one that
+ * answers a test of it, or in words why none does.
  */
 import type { IndexEntry } from '../../format/index.ts';
 import {

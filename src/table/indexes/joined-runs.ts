@@ -1,9 +1,9 @@
 /**
- * `joinedIndexes` computes the index entries of a version after some of its fragments were joined.
- * In the runs of each segment it replaces neighbouring fragments without deleted rows by the
- * fragments that hold the same rows now. No file of an index changes, because positions count rows
- * over the runs. `runOf` makes the run of a fragment, and `rowsIn` adds up the rows of fragments or
- * runs.
+ * `joinedIndexes` computes the index entries of a version after some of its fragments were joined,
+ * or undefined if it has no index. In the runs of each segment it replaces neighbouring fragments
+ * without deleted rows by the fragments that hold the same rows now. No file of an index changes,
+ * because positions count rows over the runs. `runOf` makes the run of a fragment, and `rowsIn`
+ * adds up the rows of fragments or runs.
  */
 import {
   columnStamp,

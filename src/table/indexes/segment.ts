@@ -4,7 +4,7 @@
  * another number of columns. Files of indexes are read like fragments (`entryOf`), with the same
  * checksums and the same cache. The columns are shared and must not be changed. `openFiles` only
  * looks whether the files of a segment can be opened. `placedRuns` tells at which position each run
- * begins.
+ * begins, and `entryFile` the path of a file, for errors.
  */
 import type { Data } from '../../arrow/index.ts';
 import {

@@ -2,7 +2,7 @@
  * `segmentsOn` lists the index segments of a version that use one of the given files, and
  * `dropSegments` commits a version without them, for repair, or nothing if the newest has none of
  * them. Rows, older versions and the files stay as they are. The fragments of dropped segments are
- * scanned until `updateIndexes` covers them again.
+ * scanned until update-indexes.ts covers them again.
  */
 import { type IndexSegment, indexFile, type Manifest } from '../../format/index.ts';
 import type { Committed, Engine, TableBranch } from '../versions/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `foundStream` reads the rows that a search found, in the order given, and adds the distance or
- * score of each as a column. If there are several query vectors, another column has the number of
- * the vector. `SCORES` and `distancesOf` are the fields of these columns. `postfiltered` drops
- * found rows that do not match a predicate.
+ * score of each as a column (`DISTANCE`, `SCORE`). If there are several query vectors, another
+ * column has the number of the vector. `SCORES` and `distancesOf` are the fields of these columns.
+ * `postfiltered` drops found rows that do not match a predicate, which may read these columns.
  */
 import {
   columnsOf,

@@ -3,7 +3,8 @@
  * (`isSearchable`). `textColumns` lists the top-level ones; `textColumn` resolves one by its path,
  * which may lead into structs, and throws TableColumnNotFound, or InvalidInput for a column of
  * another type. `checkSearchable` throws InvalidInput for a type that no full-text index can be of.
- * `TextReader` gives the bytes of the texts of each row of one record batch.
+ * `TextReader` gives the bytes of the texts of each row of one record batch; a null row or item has
+ * none.
  */
 import { type Data, DataType, describeType, getBit, type Offsets } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

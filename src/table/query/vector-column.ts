@@ -3,8 +3,9 @@
  * may lead into structs. Without a name it takes the only top-level column with vectors of the
  * query's length, or else the only such field in structs. Otherwise it throws TableColumnNotFound
  * or InvalidInput, with the vector columns of the table. `hasVectors` tells whether rows of a type
- * are one vector each, and `isMultivector` whether they hold several. `vectorsAt` returns the
- * vectors of a record batch as the kernels take them; one with a null in it counts as null.
+ * are one vector each, and `isMultivector` whether they hold several. `listSizeOf` and
+ * `elementTypeOf` tell the length and the elements of the vectors. `vectorsAt` returns the vectors
+ * of a record batch as the kernels take them; one with a null in it counts as null.
  */
 import { type Data, DataType, describeType, getBit, setBit } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

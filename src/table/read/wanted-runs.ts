@@ -1,9 +1,9 @@
 /**
- * Makes tests by which a `FragmentCursor` skips runs, which are neighbouring fragments in the
- * fragment list. With the test of `runsWithIds`, which sorts the given array, it skips the runs
- * that cannot hold one of the given fragment ids; with that of `runsWithOffsets`, those that hold
- * none of the rows at the given offsets. For more than 4,096 ids or offsets there is no test
- * (undefined), and the cursor reads all runs.
+ * Makes tests by which a cursor (fragments/fragment-cursor.ts) skips runs, which are neighbouring
+ * fragments in the fragment list. With the test of `runsWithIds`, which sorts the given array, it
+ * skips the runs that cannot hold one of the given fragment ids; with that of `runsWithOffsets`,
+ * those that hold none of the rows at the given offsets. For more than 4,096 ids or offsets there
+ * is no test (undefined), and the cursor reads all runs.
  */
 
 import { firstAbove } from '../../binary-search.ts';
