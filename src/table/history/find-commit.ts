@@ -1,9 +1,9 @@
 /**
  * Finds the version of a branch that a transaction committed. `findTransaction` finds it by the id
  * of the transaction. `keyedTransaction` makes an id from an idempotency key, and `findKeyed` finds
- * the newest version that was committed under such an id. Both return undefined if there is no such
- * version, readers may not see it, or it was deleted. The keyed ids of a branch are kept in the
- * engine's cache; without that, the digests of all versions are read.
+ * the newest version that was committed under such an id. Both searches return undefined if there
+ * is no such version, readers may not see it, or it was deleted. The keyed ids of a branch are kept
+ * in the engine's cache; without that, the digests of all versions are read.
  */
 import { createHash } from 'node:crypto';
 import {

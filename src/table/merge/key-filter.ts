@@ -1,9 +1,9 @@
 /**
- * `KeyFilter` rules out most keys that an index of merge keys does not have, in a fraction of the
- * time that finding them in its table takes. It sets one bit for each key, of 512 bytes to 1 MiB,
- * and so may say "maybe" of a key that was not added, but never "no" of one that was. Its hashes
- * are quick and not secret: keys chosen to collide are looked up in the table, and are still
- * answered right.
+ * `KeyFilter` rules out most keys that an index of merge keys (key-index.ts) does not have, in a
+ * fraction of the time that a look-up in the index takes. It sets one bit for each key in an array
+ * of 512 bytes to 1 MiB. So it may say "maybe" of a key that was not added, but never "no" of one
+ * that was. Its hashes are quick and not secret: keys chosen to collide are looked up in the index,
+ * and are still answered right.
  */
 
 /** Of so many bits for each key, one in sixteen is set at most. */

@@ -1,9 +1,10 @@
 /**
  * Reads and validates staged manifests, which lie beside the published ones until publish-staged.ts
  * publishes them. `readStagedVersion` reads one that this engine staged; `readOfferedVersion` reads
- * one that a caller staged, and dates it anew if its time is more than five minutes off. A manifest
- * that does not follow the newest version throws ConcurrentModification. Another path, size,
- * checksum, table, branch or number than due, and a missing data file, throw InvalidInput.
+ * one that a caller staged, and dates it anew if its time is more than five minutes off. Both
+ * settle undecided multi-table commits that are in the way. A manifest that does not follow the
+ * newest version throws ConcurrentModification. Another path, size, checksum, table, branch or
+ * number than due, and a missing data file, throw InvalidInput.
  *
  * `readOfferedVersion` also throws InvalidInput for a damaged manifest, chunk or schema, and for
  * any other missing file. `readStagedVersion` throws Corrupt for a damaged manifest and does not

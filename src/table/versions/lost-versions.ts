@@ -1,8 +1,8 @@
 /**
- * `lostTail` detects that the newest versions of a branch were lost, and returns undefined if they
- * were not. `refuseLostTail` throws Corrupt in that case, and otherwise returns the highest number
- * with a file (undefined without the branch's folder). A branch that lost its newest versions looks
- * whole, but a writer would use their numbers again.
+ * `lostTail` detects that the newest versions of a branch were lost; if they were not, it returns
+ * undefined. `refuseLostTail` throws Corrupt if they were lost, and otherwise returns the highest
+ * number with a file (undefined without the branch's folder). A branch that lost its newest
+ * versions looks whole, but a writer would use their numbers again.
  *
  * A version is published before its hint, and the newest is never deleted. So versions were lost if
  * a higher number than that of any file is known. The number comes from a hint, a record of deleted

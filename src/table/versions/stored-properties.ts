@@ -2,9 +2,9 @@
  * Reads the properties of a table at a version (`storedProperties`): those of its record, or those
  * that the version has if they are newer. From them follow the compression of new fragments
  * (`compressionOf`) and the table's Lance mode, which defaults to the catalog's (`lanceModeOf`).
- * `lanceWritten` marks in a manifest whether Lance's clients may write the table; it changes none
- * of a table that is not written for Lance. The record may be one that was read earlier in the same
- * operation.
+ * `lanceWritten` marks in a manifest whether Lance's clients may write the table; if the table is
+ * not written for Lance, it returns the manifest as it is. The record may be one that was read
+ * earlier in the same operation.
  */
 import { type Compression, DEFAULT_COMPRESSION, isCompression } from '../../compression.ts';
 import {

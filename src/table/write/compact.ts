@@ -1,10 +1,10 @@
 /**
  * `compact` rewrites runs of small fragments as larger ones, and fragments with many deleted rows
  * without these; compaction-plan.ts chooses the runs. Unless it is `tiered`, it also rewrites
- * fragments so that Lance can read them, that they are compressed as asked, or (`plain`) that other
- * programs can read them alone. A run that a concurrent change touches is left out of the version
- * and planned again, in up to three rounds with a version each. Rows keep their order and values,
- * but rewritten rows get new row ids. The report counts fragments and files; a dry run only
+ * fragments so that Lance can read them, so that they are compressed as asked, or (`plain`) so that
+ * other programs can read them alone. A run that a concurrent change touches is left out of the
+ * version and planned again, in up to three rounds with a version each. Rows keep their order and
+ * values, but rewritten rows get new row ids. The report counts fragments and files; a dry run only
  * reports.
  */
 import {
