@@ -1,11 +1,11 @@
 /**
  * `importFile` creates a table from the rows of files (the default; a table of that name throws
  * TableAlreadyExists), adds them to a table, merges them into one or replaces its rows. All rows
- * become one version, or none. If a row does not fit types that were guessed, it reads all rows to
- * find the types and starts again, with `onReject` and `progress` called anew, if all files can be
- * read again. Rows of CSV that do not fit otherwise go to `onReject`. Other rows, and all rows
- * without `onReject`, throw InvalidInput or TableSchemaValidation, with the name of the file. The
- * files are closed in any case.
+ * become one version, or none. With `onReject`, rows of CSV that do not fit go to it. Without, if a
+ * row does not fit types that were guessed, it reads all rows to find the types and starts again,
+ * with `progress` called anew, if all files can be read again. Rows that do not fit otherwise throw
+ * InvalidInput or TableSchemaValidation, with the name of the file. The files are closed in any
+ * case.
  */
 import type { DataType, RecordBatch, Schema } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';
@@ -67,8 +67,8 @@ export interface ImportFileOptions extends CallOptions {
   /** How CSV is written, where that is not found out. */
   readonly csv?: Omit<CsvOptions, 'onReject'>;
   /**
-   * Gets rows of CSV that cannot be taken; without it the first of them is an error. Where the files are
-   * read again with other types, it gets the rows again.
+   * Gets rows of CSV that cannot be taken, also those that do not fit a type that was guessed. Without
+   * it, files are read again with other types, and the first other row is an error.
    */
   readonly onReject?: (row: RejectedRow) => void;
   /** The version of a Lance dataset. */

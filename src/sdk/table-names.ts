@@ -1,8 +1,8 @@
 /**
- * Implements the methods of a connection that declare, register, clone and rename tables. They
- * check the options and call the catalog. `cloneTable` takes a source with a slash or backslash as
- * a location, and any other source as a name. It rejects with Unsupported if the catalog cannot
- * clone.
+ * Implements the methods of a connection that declare, register, clone and rename tables
+ * (`declareTable`, `registerTable`, `cloneTable`, `renameTable`). They check the options and call
+ * the catalog. `cloneTable` takes a source with a slash or backslash as a location, and any other
+ * source as a name. It rejects with Unsupported if the catalog cannot clone.
  */
 import type {
   CloneTableResponse,

@@ -1,7 +1,8 @@
 /**
  * `dirspace drop` drops a table or an empty namespace. `--cascade` drops a namespace with
  * everything in it; on a terminal it asks first, unless the namespace is empty or `--yes` is given.
- * Tables are dropped without a question. An id that could name both drops the table.
+ * Tables are dropped without a question. `dirspace trash` brings dropped tables back while they are
+ * kept. An id that could name both drops the table.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,9 +1,10 @@
 /**
- * `dirspace import` writes rows from files into a table: it creates the table, appends to it,
- * overwrites it or merges into it. The rows come from a file, the files that match a pattern, a
- * URL, standard input, or a Lance dataset; formats are those of interchange/. After an error in the
- * data nothing is imported. With `--reject <file>`, bad rows of CSV are written to that file, which
- * must be new, instead, and the rest is imported. Errors name options as they are typed.
+ * `dirspace import` writes rows from files into a table. It creates the table, and fails if there
+ * is one of that name, unless `--mode` says to append, overwrite or merge. The rows come from a
+ * file, the files that match a pattern, a URL, standard input, or a Lance dataset; formats are
+ * those of interchange/. After an error in the data nothing is imported. With `--reject <file>`,
+ * bad rows of CSV are instead written to that file, which must be new, and the rest is imported.
+ * Errors name options as they are typed.
  */
 import { closeSync, existsSync, openSync, writeSync } from 'node:fs';
 import { COMPRESSIONS, DEFAULT_COMPRESSION } from '../../compression.ts';

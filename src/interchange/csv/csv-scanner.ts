@@ -1,9 +1,9 @@
 /**
- * `CsvScanner` finds the fields of CSV records in UTF-8 bytes, as pairs of offsets. `unescaped`
- * copies a field without the escapes of its quotes. Malformed records are listed in `bad`. A record
- * that does not end within the given bytes is left for the next call, unless the file ends there.
- * The scanner writes a line feed after the last byte, which keeps its loop simple, so the buffer
- * must have room for it.
+ * `CsvScanner.scan` finds the fields of CSV records in UTF-8 bytes, as pairs of offsets (`bounds`).
+ * `unescaped` copies a field without the escapes of its quotes. Malformed records are listed in
+ * `bad`. A record that does not end within the given bytes is left for the next call, unless the
+ * file ends there. The scanner writes a line feed after the last byte, which keeps its loop simple,
+ * so the buffer must have room for it.
  */
 
 /** How records are written. Bytes are ASCII. */

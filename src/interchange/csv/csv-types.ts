@@ -1,8 +1,8 @@
 /**
- * Guesses the type of a CSV column from its fields. `kindOf` finds the kind of one field, such as
- * integer or date, and `typeOfKinds` finds the narrowest type for several kinds. Codes with leading
- * zeros are texts. `mayBeEmpty` tells whether an empty field in quotes is a value of a type, as for
- * texts and bytes; for other types it means null.
+ * Guesses the type of a CSV column from its fields. `kindOf` finds the kind of one field (`KIND`),
+ * such as integer or date, and `typeOfKinds` finds the narrowest type for several kinds. Codes with
+ * leading zeros are texts. `mayBeEmpty` tells whether an empty field in quotes is a value of a
+ * type, as for texts and bytes; for other types it means null.
  */
 import {
   Bool,

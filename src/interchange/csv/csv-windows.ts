@@ -1,7 +1,8 @@
 /**
- * `CsvWindows` buffers the part of a CSV file that is being read, and finds its records with a
- * scanner. `placeOf` translates a position into line and column. The buffer grows with the longest
- * record; a record that does not end within 64 MiB (`MAX_RECORD`) throws InvalidInput.
+ * `CsvWindows` buffers the part of a CSV file that is being read, and finds its next records with a
+ * scanner (`next`). `close` closes the file early. `placeOf` translates a position into line and
+ * column. The buffer grows with the longest record; a record that does not end within 64 MiB
+ * (`MAX_RECORD`) throws InvalidInput.
  */
 import { firstAbove } from '../../binary-search.ts';
 import { fileProblem } from '../files/index.ts';

@@ -1,7 +1,7 @@
 /**
- * `TypeGuess` finds the types of the columns of a CSV file, window by window. It collects the kinds
- * of fields in each column, and returns the narrowest type that holds them all. Empty and null
- * fields do not count. A field with escaped quotes is a text.
+ * `TypeGuess` finds the types of the columns of a CSV file, window by window. `add` collects the
+ * kinds of fields in each column, and `typeOf` returns the narrowest type that holds them all.
+ * Empty and null fields do not count. A field with escaped quotes is a text.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { type CheckedCsvOptions, isNullText } from './csv-options.ts';

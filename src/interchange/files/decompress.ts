@@ -1,7 +1,8 @@
 /**
  * `decompressed` decompresses a file of gzip or Zstandard piece by piece, in bounded memory.
  * Damaged content throws InvalidInput. `compressionOf` finds the compression of a file from its
- * first bytes, and `compressionOfName` from the ending of its name, which `plainName` cuts off.
+ * first bytes, and `compressionOfName` from the ending of its name; they return undefined if there
+ * is none. `plainName` cuts that ending off.
  */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';

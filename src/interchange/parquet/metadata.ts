@@ -2,7 +2,8 @@
  * Parses the footer of a Parquet file into columns, row groups and key-value pairs
  * (`parquetMetadata`), and the header of a page (`pageHeader`). The bytes are untrusted: a missing
  * member, a number out of bounds, more than 100,000 columns and an unsupported feature call the
- * caller's `refuse`. The numbers of members are those of parquet.thrift.
+ * caller's `refuse`. The numbers of members are those of parquet.thrift, as are those of types
+ * (`PHYSICAL`).
  */
 import { MAX_SCHEMA_DEPTH } from '../../protocol/index.ts';
 import { type Refuse, readThrift, type ThriftStruct, type ThriftValue } from './thrift.ts';

@@ -1,7 +1,7 @@
 /**
- * `PageDictionary` collects the distinct texts or byte strings of a column chunk and numbers them,
- * so that pages can store the numbers instead. `isFull` is true once it has 65,536 entries or 1 MiB
- * of bytes; the writer then adds no more.
+ * `PageDictionary` collects the distinct texts or byte strings of a column chunk and numbers them
+ * (`code`), so that pages can store the numbers instead. `isFull` is true once it has 65,536
+ * entries or 1 MiB of bytes. `code` does not look at this: the writer then has to add no more.
  */
 import { systemEnv } from '../../env.ts';
 import { BytesStore } from './stores.ts';

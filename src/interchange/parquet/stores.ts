@@ -1,9 +1,9 @@
 /**
  * Holds the values of a Parquet column that are not null while its pages are decoded. `FixedStore`
- * holds values of one width in one array. `BytesStore` holds values of any length, with their
- * offsets; the caller reserves room for the offsets. Both grow as values are added. `take` returns
- * the values and empties the store. More than 1 GiB of values in one store goes to the caller's
- * `refuse`.
+ * holds values of one width in one array; its `add` makes room, and the caller writes the values.
+ * `BytesStore` holds values of any length, with their offsets; the caller reserves room for the
+ * offsets. Both grow as values are added. `take` returns the values and empties the store. More
+ * than 1 GiB of values in one store goes to the caller's `refuse`.
  */
 import type { Refuse } from './thrift.ts';
 

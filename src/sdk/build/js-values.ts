@@ -1,8 +1,9 @@
 /**
- * Recognises kinds of JavaScript values that a user may pass, such as records, dates, bytes and
- * lists. Values of another realm or of another copy of a library count too, although instanceof is
- * false for them. `isRecord` also accepts instances of classes. `isInheritedName` tells whether
- * every object has a member of a name, such as `toString`.
+ * Recognises kinds of JavaScript values that a user may pass, such as records (`isRecord`) and
+ * dates (`isDate`). `asBytes` returns the bytes of a value, and `asItems` the items of a list; both
+ * return undefined for other values. Values of another realm or of another copy of a library count
+ * too, although instanceof is false for them. `isRecord` also accepts instances of classes.
+ * `isInheritedName` tells whether every object has a member of a name, such as `toString`.
  */
 
 const NOT_RECORDS = new Set(

@@ -17,7 +17,7 @@ interface BitmapLike {
   readonly nullBitmap?: Uint8Array;
 }
 
-/** The bitmap of data that has `nullCount` nulls and should have `length` values; undefined if none is null. */
+/** Bitmap of data with `nullCount` nulls that should have `length` values; undefined if none is. */
 export function validityOf(
   data: BitmapLike,
   nullCount: number,

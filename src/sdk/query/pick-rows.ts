@@ -1,8 +1,8 @@
 /**
  * `pickRows` puts the rows of a query into the order in which their row ids or offsets were asked
- * for, repeats included, and joins them in one record batch. Ids without a row are left out. It is
- * for catalogs that can only be queried by a predicate: they return rows in their own order, and
- * each row once.
+ * for, repeats included, and joins them in one record batch. Ids without a row are left out. The
+ * column of ids is left out too, unless the caller keeps it. It is for catalogs that can only be
+ * queried by a predicate: they return rows in their own order, and each row once.
  */
 import {
   columnsOf,

@@ -4,8 +4,8 @@
  * `VectorQuery` with a full-text search is hybrid: a reranker joins the rows of both searches. A
  * search without a limit gets the limit 10. Methods that add to a query return the same query;
  * `nearestTo`, `groupBy` and `aggregate` return a new one. Malformed vectors, counts and orderings
- * throw InvalidInput. So does `groupBy` after anything but `where`, and, when the query runs,
- * `rerank` without a full-text search.
+ * throw InvalidInput. So does `groupBy` after a selection, order, limit or search, and, when the
+ * query runs, `rerank` without a full-text search.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -2,8 +2,8 @@
  * `MergeInsertBuilder` collects the actions of a merge: for source rows whose key is in the table,
  * for source rows with a new key, and for table rows whose key is not in the source. `execute` runs
  * the merge, which makes one new version or changes nothing; `timeoutMs` limits its time.
- * `MergeResult` counts the rows. Malformed arguments throw InvalidInput, and `useLsm(true)`
- * Unsupported.
+ * `MergeResult` counts the rows. Malformed arguments, and a merge without any action, throw
+ * InvalidInput, and `useLsm(true)` Unsupported.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, MergeInsertIntoTableRequest } from '../../protocol/index.ts';

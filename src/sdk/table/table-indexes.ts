@@ -3,10 +3,10 @@
  * lists them, counts the rows that they cover (`statistics`, undefined for a missing index), reads
  * them into memory (`prewarm`) and drops them. `waitFor` waits until named indexes cover all rows,
  * and throws ServiceUnavailable when its time is up. `tokenize` cuts a text into words as a
- * full-text index of the table does. A missing index otherwise throws TableIndexNotFound. With
- * `replace: false`, a name that is taken throws TableIndexAlreadyExists. Creating and dropping
- * throw InvalidInput for a pinned handle. The catalog refuses types that it does not build with
- * Unsupported.
+ * full-text index of the table does. `prewarm`, `tokenize` and `drop` throw TableIndexNotFound for
+ * a missing index. With `replace: false`, a name that is taken throws TableIndexAlreadyExists.
+ * Creating and dropping throw InvalidInput for a pinned handle. The catalog refuses types that it
+ * does not build with Unsupported.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {
