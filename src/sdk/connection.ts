@@ -374,8 +374,8 @@ export class Connection implements AsyncDisposable {
   }
 
   /**
-   * Makes a table of a version of another one, whose files it shares: no time, no space. The source is
-   * a name or a location. @throws TableNotFound, TableAlreadyExists, TableVersionNotFound
+   * Makes a table of a version of another one, whose files it shares unless `isShallow` is false. The
+   * source is a name or a location. @throws TableNotFound, TableAlreadyExists, TableVersionNotFound
    */
   async cloneTable(
     targetTableName: string,
