@@ -3,8 +3,8 @@
  * the rows that may be within the limits of the queries, or undefined if more than 32 rows and an
  * eighth of the batch remain. It returns a selection of at most 32 rows unchanged. While a query
  * has no limit, `guess` returns at least k rows that are likely to be near it, at most 2k + 16;
- * measuring these sets a limit. Otherwise both return undefined for a query without a sieve
- * (sieve.ts), and `guess` also if no distance separates so few rows.
+ * measuring these sets a limit. If a query has no sieve (sieve.ts), larger selections and all
+ * guesses give undefined, and so does `guess` if no distance separates so few rows.
  */
 import type { Metric } from './elements.ts';
 import type { PreparedQuery } from './query.ts';

@@ -6,7 +6,8 @@
  * that is searched again; the caller then has to call `made`, also after a failure. It returns
  * undefined for the first search of a batch, if another search makes its sketch, and if there is no
  * room. If room is needed, a part of the memory (`Segment`) that 32 searches did not use is evicted
- * as a whole. It is not used again, so a running search may finish with an evicted sketch.
+ * as a whole. Evicted memory is not used again, so a running search may finish with an evicted
+ * sketch.
  */
 import { reserve } from './residents.ts';
 import { SKETCHES_AT } from './sieve.ts';

@@ -1,10 +1,10 @@
 /**
  * Builds the sketch of a batch of vectors of float32 or float16 (`Sketcher`, `sketchOf`). A sketch
  * approximates each element by one byte, and has a bound on the resulting error for each row, by
- * which sieve.ts rules out rows. Batches are worth a sketch from 1,024 rows on, of 32 to 32,768
- * elements (`isSketchable`), and the caller has to give a place of `sketchBytes`. This file also
- * defines the layout of sketches and the interfaces of the kernels that read them. sketch-cache.ts
- * keeps sketches in bounded memory.
+ * which sieve.ts rules out rows. A batch is worth a sketch if it has 1,024 rows or more, of 32 to
+ * 32,768 elements (`isSketchable`). The caller gives the place for it, of `sketchBytes` bytes. This
+ * file also defines the layout of sketches and the interfaces of the kernels that read them.
+ * sketch-cache.ts keeps sketches in bounded memory.
  */
 import { getBit } from '../arrow/index.ts';
 import type { ElementType, VectorValues } from './elements.ts';

@@ -4,8 +4,8 @@
  * candidate rows, deleted ones among them, of the fragments that the indexes cover. The caller
  * checks the condition on these, unless they are `exact`, and scans the other fragments. For AND it
  * takes the index that names the fewest rows, and others that name about as few; for OR an index
- * for each part, or none. `rowsWithValues` finds the rows with given values of a column so, or
- * returns undefined. `indexesOf` lists the indexes of a column. `indexFor` returns the one that
+ * for each part, or none. `rowsWithValues` looks for given values of a column in the same way, and
+ * may return undefined. `indexesOf` lists the indexes of a column. `indexFor` returns the one that
  * answers a test of it, or in words why none does.
  */
 import type { IndexEntry } from '../../format/index.ts';

@@ -1,12 +1,12 @@
 /**
  * `profileTable` computes the profiles of the columns of a version. It reads the parts of the table
  * in such an order that the first ones are always a sample (sample-order.ts). When its time is up
- * it stops, after one batch at the least, and the result says that it covers a sample. Its tables
- * count for requestMemory. `exactBounds` finds the least and greatest values of columns by
- * statistics, without reading rows. It returns undefined for a column whose statistics do not tell
- * them exactly, for example after rows were deleted, and for all columns if there are more than
- * 20,000 statistics to read. Unknown columns throw TableColumnNotFound, and a faulty filter
- * InvalidInput.
+ * it stops, after one part at the least, and the result says that it covers a sample. The memory of
+ * its counts is bounded by requestMemory. `exactBounds` finds the least and greatest values of
+ * columns by statistics, without reading rows. It returns undefined for a column whose statistics
+ * do not tell them exactly, for example after rows were deleted, and for all columns if there are
+ * more than 20,000 statistics to read. Unknown columns throw TableColumnNotFound, and a faulty
+ * filter InvalidInput.
  */
 import { crc32 } from 'node:zlib';
 import type { Data } from '../../arrow/index.ts';

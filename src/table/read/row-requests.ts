@@ -1,8 +1,8 @@
 /**
  * Sorts requests for rows into the order of the table, in steps. `groupedByFragment` lists for each
- * fragment the positions of its row ids in the request, and `byOffset` sorts those of one fragment
- * by their offsets, and overwrites them. Ids may repeat. The results may lie in `SpareMemory`; they
- * are valid until the next requests use that memory.
+ * fragment the positions of its row ids in the request. `byOffset` sorts such a list by the offsets
+ * of the rows, and overwrites it. Ids may repeat. The results may lie in `SpareMemory`; they are
+ * valid until the next requests use that memory.
  */
 import { newArray } from '../../arrow/index.ts';
 
