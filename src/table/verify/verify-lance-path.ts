@@ -1,9 +1,10 @@
 /**
  * `verifyLancePath` verifies the files that Lance finds by a table's path: manifests, tags and
- * branches, or the fence, a manifest that Lance refuses to open. Damaged files and wrong manifests
- * are problems, and so are versions, tags and branches of other programs that the table does not
- * have. What is missing or outdated, so that a synchronization mends it, is a leftover, and so is
- * what Lance's clients left. It adds to the findings of the inspector and throws nothing.
+ * branches, or the fence, a manifest that Lance refuses to open. It does nothing for a table
+ * without a version. Damaged files and wrong manifests are problems, and so are versions, tags and
+ * branches of other programs that the table does not have. What is missing or outdated, so that a
+ * synchronization mends it, is a leftover, and so is what Lance's clients left. It adds to the
+ * findings of the inspector and throws nothing.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

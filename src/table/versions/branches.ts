@@ -4,11 +4,13 @@
  * Its first version is a copy of the version it was made from, with the same number, so the branch
  * stays readable when that one is deleted. `createBranch` throws TableBranchAlreadyExists, or
  * TableNotFound if the table left its place. `findBranch` returns undefined and `deleteBranch`
- * false if there is no such branch. `deleteBranch` moves the branch into the trash, calls the
- * caller's check there, and moves it back if that throws. `mainBranch` returns main, which has no
- * record. Branches of an earlier table in the same folder are not found, and make room. Callers
- * hold the version that a branch is made from, and check that nothing needs a branch that they
- * delete (history/).
+ * false if there is no such branch. `deleteBranch` moves the branch into the trash and calls the
+ * caller's check there. If that throws, it moves the branch back, or throws ConcurrentModification
+ * if its name was taken meanwhile. `mainBranch` returns main, which has no record.
+ *
+ * Branches of an earlier table in the same folder are not found, and make room. Callers hold the
+ * version that a branch is made from, and check that nothing needs a branch that they delete
+ * (history/).
  */
 
 import { DirspaceError } from '../../errors.ts';
