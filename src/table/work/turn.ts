@@ -1,6 +1,7 @@
 /**
  * `Turn` tells long work when to yield to the event loop: after 8 ms or 256 steps. Its first turn
- * has 2 ms if other work was waiting when it began. `inTurns` runs a generator of steps that way;
+ * has 2 ms if other work was waiting when it began. The work calls `isOver` once for each step, and
+ * awaits `pass` when that is true; `pause` does both. `inTurns` runs a generator of steps that way;
  * an abort signal is looked at whenever it has yielded, and ends the generator. Tasks that wait
  * (`nextTurn`) continue in the order in which they came, one in each round of the event loop, so
  * several long requests do not delay a short one.
