@@ -1,9 +1,10 @@
 /**
  * `openDirectoryNamespace` opens a catalog of nested directories as a `Namespace`
- * (`DirectoryNamespace`). It validates requests, repeats the answers of known idempotency keys, and
- * yields to the event loop from time to time. `sweep` begins to remove expired entries of the trash
- * in the background. `close` ends all background work and waits for its end; later calls throw
- * Closed. operation-table.ts finds the function of each operation.
+ * (`DirectoryNamespace`), and begins to remove expired entries of the trash in the background
+ * (`sweep`). A `DirectoryNamespace` validates requests, repeats the answers of known idempotency
+ * keys, and yields to the event loop from time to time. If the format file is damaged, all
+ * operations but Verify and Repair throw Corrupt. `close` ends all background work and waits for
+ * its end; later calls throw Closed. operation-table.ts finds the function of each operation.
  */
 
 import { type Env, elapsed } from '../env.ts';

@@ -1,10 +1,10 @@
 /**
- * Runs long operations as background jobs. `beginJob` starts one of `JOB_OPERATIONS`, and
- * `describeJob`, `listJobs` and `cancelJob` look after jobs; an unknown id throws
- * TransactionNotFound. Jobs belong to one open catalog and are kept in memory; of those that ended,
- * at most the last 1,000 are kept, and fewer if they take more than 8 MiB. While 16 jobs run,
- * `beginJob` throws Throttling. Closing the catalog cancels running jobs (`endJobs`), but keeps the
- * commits that they have made.
+ * Runs long operations as background jobs. `beginJob` starts one of the operations that protocol/
+ * lists as `JOB_OPERATIONS`, and `describeJob`, `listJobs` and `cancelJob` look after jobs; an
+ * unknown id throws TransactionNotFound. Jobs belong to one open catalog and are kept in memory; of
+ * those that ended, at most the last 1,000 are kept, and fewer if they take more than 8 MiB. While
+ * 16 jobs run, `beginJob` throws Throttling. Closing the catalog cancels running jobs (`endJobs`),
+ * but keeps the commits that they have made.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';

@@ -2,7 +2,8 @@
  * `READS` has the functions of the operations by which a program opens and queries tables, such as
  * DescribeTable and QueryTable (`ReadOperation`). They are loaded without the rest of the engine
  * (operation-table.ts), so that a program that only reads starts fast. For that, this file must use
- * nothing that changes tables or runs SELECT statements.
+ * nothing that changes tables or runs SELECT statements. `within` wraps a function so that errors
+ * of tables that were dropped or moved meanwhile become the right ones; handlers.ts uses it too.
  */
 import { type Catalog, failureWithin } from './catalog/index.ts';
 import type { Handlers, ReadOperation } from './operation-table.ts';

@@ -1,10 +1,10 @@
 /**
  * `watchCatalog` watches a catalog, or a namespace and all below it, and yields an event for each
- * change. Notifications of the file system only trigger a check: it reads the state from the store
- * and compares it with the last one (catalog-state.ts). So a lost notification delays an event by a
- * few seconds or, if reading the whole state takes long, by about a minute. A change that is undone
- * between two checks may yield none. If the namespace is missing, `ready` and the iteration reject
- * with NamespaceNotFound.
+ * change after `ready` has resolved. Notifications of the file system only trigger a check: it
+ * reads the state from the store and compares it with the last one (catalog-state.ts). So a lost
+ * notification delays an event by a few seconds or, if reading the whole state takes long, by about
+ * a minute. A change that is undone between two checks may yield none. If the namespace is missing,
+ * `ready` and the iteration reject with NamespaceNotFound.
  */
 import { elapsed } from '../env.ts';
 import { isTableFolder, ROOT_TABLES_FOLDER } from '../format/index.ts';

@@ -3,7 +3,7 @@
  * model's type. It throws InvalidInput if the request does not fit. If the operation changes
  * something, it also refuses unknown members (unknown-members.ts). A server calls `preparedInSteps`
  * before: it converts long lists of 64-bit integers, such as row ids, in short steps, so that the
- * check does not block the event loop.
+ * check does not block the event loop. It returns undefined if there are none.
  */
 import {
   type AnyOperation,

@@ -1,10 +1,12 @@
 /**
  * `resolveTarget` finds the table, branch and version that a request names; by default, the newest
- * version of main. What is missing throws an error of its own, such as TableTagNotFound.
- * `targetToRead`, `snapshotToRead` and `describedTarget` do so for reads, with fewer calls to the
- * file system if nothing has changed. A tag names both a branch and a version, so it is refused
- * beside either. `lanceTarget` finds a version that another program wrote. `failureWithin` turns an
- * error inside a table into the error that the caller gets.
+ * version of main. How far it looks is told by `Depth`: the version is undefined if it was not
+ * looked up, or if the branch has none. What is missing throws an error of its own, such as
+ * TableTagNotFound. `targetToRead`, `snapshotToRead` and `describedTarget` do so for reads, with
+ * fewer calls to the file system if nothing has changed; `snapshotToRead` throws for a table
+ * without a version. A tag names both a branch and a version, so it is refused beside either.
+ * `lanceTarget` finds a version that another program wrote. `newestOfMain` finds the newest version
+ * of main. `failureWithin` turns an error inside a table into the error that the caller gets.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import { MAIN_BRANCH } from '../../format/index.ts';

@@ -1,9 +1,10 @@
 /**
  * Creates and lists the entries of the trash. An entry is a folder `<number>-<uuid>/` with a record
- * beside it: `prepareTrash` takes the next number and writes the record, before the folder is moved
- * there. Numbers grow with each drop, whatever the clocks say; simultaneous drops may share one.
- * `trashEntries` lists the newest first. `readTrashRecord` reads one record, or returns the error
- * of a damaged one. `droppedSince` tells when an entry came, by the file system's clock.
+ * beside it: `prepareTrash` takes the next number (`newTrashFolder`) and writes the record
+ * (`recordTrash`); the caller then moves the folder there. Numbers grow with each drop, whatever
+ * the clocks say; simultaneous drops may share one. `trashEntries` lists the newest first, also
+ * those that lack the record or the folder. `readTrashRecord` reads one record, or returns the
+ * error of a damaged one. `droppedSince` tells when an entry came, by the file system's clock.
  */
 
 import { isDirspaceError } from '../../errors.ts';

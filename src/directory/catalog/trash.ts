@@ -1,9 +1,11 @@
 /**
  * Carries out the operations of the trash: `listTrash`, `undropTable`, which brings a table back,
- * and `purgeTrash`, which removes entries on request. Entries whose retention is over are removed
- * in the background (`sweepTrash`); in a catalog that keeps no trash, dropped objects are removed
- * right after the drop (`settleDrop`). Files outside the root that must stay keep their entry, and
- * a purge then throws InvalidTableState. trash-entries.ts creates and reads entries.
+ * and `purgeTrash`, which removes entries on request. `sweepTrash` removes entries whose retention
+ * is over, 1,000 at most in one call, and never fails; `sweepInBackground` calls it once after a
+ * catalog was opened. In a catalog that keeps no trash, `settleDrop` removes an object right after
+ * its drop. `emptyTrash` removes one entry. Files outside the root that must stay keep their entry,
+ * and a purge then throws InvalidTableState. `numberedAnew` gives a drop a later number.
+ * trash-entries.ts creates and reads entries.
  */
 
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

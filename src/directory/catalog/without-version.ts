@@ -1,9 +1,10 @@
 /**
- * Explains why a table has no version to read (`withoutVersion`): it is only declared
- * (`isOnlyDeclared`), or it has files that this catalog cannot read. Before the first version of
- * such a table, `claimForRows` refuses a table with those files, so that nobody's rows are hidden,
- * and closes the place that is reserved for other programs, so that they cannot write beside the
- * new rows. `refuseStorage` only refuses.
+ * Explains why a table has no version to read. `withoutVersion` returns the error: the table is
+ * only declared (`isOnlyDeclared`), or it has files that this catalog cannot read. `claimForRows`
+ * must be called right before the first version of such a table is published. It refuses a table
+ * with those files, so that nobody's rows are hidden, and closes the place that is reserved for
+ * other programs, so that they cannot write beside the new rows. `refuseStorage` only refuses. In
+ * mode Create the error of both is TableAlreadyExists.
  */
 import type { DirspaceError, ErrorCode } from '../../errors.ts';
 import { TABLE_FILE } from '../../format/index.ts';

@@ -1,8 +1,10 @@
 /**
- * Carries out DiffTable, DiffTableBranch and CherryPickTableBranch. DiffTable compares any two
- * versions of a table. The other two compare a branch of main with main, or bring its changes to
- * main; they refuse main itself and branches of other branches. If the changes cannot be brought to
- * main, the response of the cherry-pick says why.
+ * Carries out DiffTable, DiffTableBranch and CherryPickTableBranch. `diffTable` compares any two
+ * versions of a table. `diffTableBranch` compares a branch of main with main, and
+ * `cherryPickTableBranch` brings its changes to main. These two throw InvalidInput for main itself
+ * and for branches of other branches, and TableBranchNotFound for a missing one. If the changes
+ * cannot be brought to main, the cherry-pick does not throw: its response has status `failed` and
+ * says why.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type IndexEntry, MAIN_BRANCH } from '../../format/index.ts';

@@ -1,9 +1,10 @@
 /**
- * Carries out UpdateTable and MergeInsertIntoTable. A merge into a table that is only declared
- * commits all its rows as the first version, unless another writer publishes one before. If a merge
- * exceeds its timeout, it throws ServiceUnavailable and changes nothing. UpdateTable with
- * properties throws Unsupported. `beginChange` finds the branch that a change is for, and
- * recognises a repeated request by its idempotency key.
+ * Carries out UpdateTable (`updateTable`) and MergeInsertIntoTable (`mergeInsertIntoTable`). A
+ * merge into a table that is only declared commits all its rows as the first version; if another
+ * writer publishes one before, it merges into that. If a merge exceeds its timeout, it throws
+ * ServiceUnavailable and changes nothing. UpdateTable with properties throws Unsupported. Changes
+ * start with `beginChange`, which finds the branch. It returns the version of an earlier request
+ * with the same idempotency key as `repeated`; then nothing is to be changed.
  */
 
 import type { ArrowBody } from '../../arrow/index.ts';

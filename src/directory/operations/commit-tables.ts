@@ -1,10 +1,11 @@
 /**
- * Carries out BatchCommitTables and BatchCreateTableVersions, which change several tables together
- * or not at all. New versions are prepared invisibly and become visible by one decision
- * (table/versions/multi-table-commit.ts). Tables are declared before the decision; deletions and
- * deregistrations follow it (catalog/journal.ts). If another writer aborts the commit before, it
- * throws ConcurrentModification; if a step after the decision fails, the error is
- * CommitStateUnknown, and the next opening of the catalog finishes the commit.
+ * Carries out BatchCommitTables and BatchCreateTableVersions (`batchCommitTables`,
+ * `batchCreateTableVersions`), which change several tables together or not at all. New versions are
+ * prepared invisibly and become visible by one decision (table/versions/multi-table-commit.ts).
+ * Tables are declared before the decision; deletions and deregistrations follow it
+ * (catalog/journal.ts). Two operations on one thing throw InvalidInput. If another writer aborts
+ * the commit before the decision, it throws ConcurrentModification. If a step after the decision
+ * fails, the error is CommitStateUnknown, and the next opening of the catalog finishes the commit.
  */
 import { DirspaceError } from '../../errors.ts';
 import { detachedFolder, versionFile } from '../../format/index.ts';

@@ -1,9 +1,9 @@
 /**
  * Carries out the operations that describe a table. `describeTable` returns the members that the
  * request asks for, of a table or of one version. For tables that other programs write, the details
- * come from Lance's manifest. `tableExists` carries out TableExists. `listTableFiles` lists the
- * files with the rows of a version, in pages of at most 10,000 fragments; a page token of another
- * version throws InvalidInput.
+ * come from Lance's manifest. `tableExists` carries out TableExists: it throws if the table or the
+ * version is missing. `listTableFiles` lists the files with the rows of a version, in pages of at
+ * most 10,000 fragments; a page token of another version throws InvalidInput.
  */
 import { pathToFileURL } from 'node:url';
 import { describeType, type Schema } from '../../arrow/index.ts';

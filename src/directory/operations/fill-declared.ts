@@ -1,8 +1,10 @@
 /**
  * Publishes the first version of a declared table, when an insert (`fillDeclared`) or a merge
  * (`fillDeclaredUnlessFilled`) brings its first rows. If another writer publishes first, inserted
- * rows are added to that version or replace its rows, as the mode of the insert says. A merge gets
- * undefined, and its caller merges into that version.
+ * rows are added to that version or replace its rows, as the mode of the insert says; rows that do
+ * not fit its columns throw TableSchemaValidation. A merge gets undefined, and its caller merges
+ * into that version. A table that has files of other programs throws Unsupported or
+ * InvalidTableState.
  */
 import { type RecordBatchStream, recordBatch, recordBatchStream } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

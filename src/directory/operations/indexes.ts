@@ -1,9 +1,11 @@
 /**
- * Carries out the operations that create, list, describe and drop the indexes of a branch of a
- * table; `prewarmTableIndex` reads one into memory. An index is built before the request is
- * answered, unless `train` is false. Rows that it does not cover are searched by a scan until the
- * table is optimized. Options that a type of index does not have throw InvalidInput, types and
- * values that this engine does not build Unsupported, and a missing index TableIndexNotFound.
+ * Carries out the operations on the indexes of a table: `createTableIndex`, `listTableIndices`,
+ * `describeTableIndexStats` and `dropTableIndex`; `prewarmTableIndex` reads an index into memory.
+ * An index is built before the request is answered, unless `train` is false. Rows that it does not
+ * cover are searched by a scan until the table is optimized. Options that a type of index does not
+ * have throw InvalidInput, types and values that this engine does not build Unsupported, and a
+ * missing index TableIndexNotFound. A taken name throws TableIndexAlreadyExists if `replace` is
+ * false or the index is of another column.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,9 +1,9 @@
 /**
  * Carries out the operations that list tables, page by page in the order of their names.
- * `listTables` lists the tables of one namespace, and `listAllTables` lists those of the whole
- * catalog by their full ids. `include_declared: false` leaves out tables that are only declared:
- * they have no version and no other data, such as files of another program or fragments of lost
- * versions.
+ * `listTables` lists the tables of one namespace, or throws NamespaceNotFound. `listAllTables`
+ * lists those of the whole catalog by their full ids. `include_declared: false` leaves out tables
+ * that are only declared: they have no version and no other data, such as files of another program
+ * or fragments of lost versions.
  */
 import {
   formatId,

@@ -1,10 +1,11 @@
 /**
- * Carries out the namespace operations: create, list, describe, drop, and change properties. A
- * namespace is a folder with a marker file that holds its properties. The root has no marker: it
- * always exists, and cannot be dropped or changed. Creating in mode overwrite replaces an existing
- * namespace, with all that it holds, by an empty one. Dropping one that is not empty throws
- * NamespaceNotEmpty, unless the behavior is cascade. catalog/name-contest.ts decides between a
- * namespace and a table of one name.
+ * Carries out the namespace operations: `createNamespace`, `listNamespaces`, `describeNamespace`,
+ * `dropNamespace` and `updateNamespaceProperties`. A namespace is a folder with a marker file that
+ * holds its properties. The root has no marker: it always exists, and cannot be dropped or changed.
+ * A missing namespace or parent throws NamespaceNotFound, a taken name NamespaceAlreadyExists.
+ * Creating in mode overwrite replaces an existing namespace, with all that it holds, by an empty
+ * one. Dropping one that is not empty throws NamespaceNotEmpty, unless the behavior is cascade.
+ * catalog/name-contest.ts decides between a namespace and a table of one name.
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -2,8 +2,8 @@
  * `placeTable` renames a table that was built in staging to its place. If the place is occupied, it
  * returns `taken` and leaves the staging folder to the caller. It throws NamespaceNotFound if the
  * parent is gone. If a namespace has won the name, it takes the table out again and throws
- * TableAlreadyExists; a table that got rows meanwhile goes to the trash. catalog/name-contest.ts
- * decides who has the name.
+ * TableAlreadyExists. In both cases it removes the staging folder; only a table that got rows
+ * meanwhile goes to the trash. catalog/name-contest.ts decides who has the name.
  */
 import { isOutside, parentFolder } from '../../format/index.ts';
 import type { ObjectPath } from '../../protocol/index.ts';

@@ -1,8 +1,10 @@
 /**
- * Carries out the operations that insert and delete rows, and those on whole versions: restore,
- * schema metadata and statistics. An insert into a table that is only declared commits its first
- * version. `writeOptions` derives a transaction id from an idempotency key, by which
- * `repeatedCommit` finds the earlier commit of a repeated write. changes.ts updates and merges, and
+ * Carries out the operations that insert and delete rows (`insertIntoTable`, `deleteFromTable`,
+ * `deleteRows`), and those on whole versions: `restoreTable`, `updateTableSchemaMetadata` and
+ * `getTableStats`. An insert into a table that is only declared commits its first version.
+ * `writeOptions` derives a transaction id from an idempotency key, by which `repeatedCommit` finds
+ * the earlier commit of a repeated write. It returns undefined for a first write, and throws
+ * IdempotencyKeyReused for another request under that key. changes.ts updates and merges, and
  * reads/query.ts counts.
  */
 import type { ArrowBody } from '../../arrow/index.ts';

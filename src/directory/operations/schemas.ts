@@ -1,7 +1,8 @@
 /**
- * Carries out the operations that add, alter and drop columns, and that change the metadata of
- * fields. `alterTableBackfillColumns` fills computed columns. Virtual columns, and options that
- * spread a backfill over machines, throw Unsupported. A request that is repeated under its
+ * Carries out the operations that add, alter and drop columns (`alterTableAddColumns` and so on),
+ * and that change the metadata of fields (`updateFieldMetadata`). `alterTableBackfillColumns` fills
+ * computed columns. A request without a change throws InvalidInput; virtual columns, and options
+ * that spread a backfill over machines, throw Unsupported. A request that is repeated under its
  * idempotency key gets the version that the first one committed; a repeated backfill with
  * `commit_granularity` continues instead.
  */

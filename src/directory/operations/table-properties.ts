@@ -1,7 +1,8 @@
 /**
- * Reads the properties of a table (`propertiesAt`): from its record, unless the newest version of
- * main carries later ones. Properties in a version are replaced atomically with its rows.
- * `readableProperties` falls back to the record if that version is damaged.
+ * Reads the properties of a table. `propertiesAt` takes them from its record, unless the newest
+ * version of main, which the caller passes, carries later ones. Properties in a version are
+ * replaced atomically with its rows. `readableProperties` finds that version itself, and falls back
+ * to the record if it is damaged or of a newer format.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { Snapshot } from '../../table/index.ts';

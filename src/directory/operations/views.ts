@@ -1,10 +1,11 @@
 /**
- * Carries out CreateMaterializedView and RefreshMaterializedView. A view is a table whose manifests
- * record its source table and its query. It can be read, tagged, indexed, renamed and dropped like
- * any other table, but only refreshes and restores may change its rows and columns; other changes
- * throw InvalidTableState. A new view has no rows, unless `with_no_data` is false. A refresh is
- * finished when it is answered. Views of other kinds than queries, auto_refresh, and options for
- * several machines throw Unsupported.
+ * Carries out CreateMaterializedView and RefreshMaterializedView (`createMaterializedView`,
+ * `refreshMaterializedView`). A view is a table whose manifests record its source table and its
+ * query. It can be read, tagged, indexed, renamed and dropped like any other table, but only
+ * refreshes and restores may change its rows and columns; other changes throw InvalidTableState. A
+ * new view has no rows, unless `with_no_data` is false. A refresh is finished when it is answered;
+ * refreshing a plain table throws InvalidInput. Views of other kinds than queries, auto_refresh,
+ * and options for several machines throw Unsupported.
  */
 
 import { recordBatchStream } from '../../arrow/index.ts';

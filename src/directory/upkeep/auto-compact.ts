@@ -1,9 +1,10 @@
 /**
  * `AutoCompaction` compacts branches in the background of an open catalog and brings their indexes
- * up to date. A commit starts a compaction (`notice`) when the branch has gained more than
- * `fragments` fragments since the last one. Only one runs for a branch at a time. A failed
- * compaction does not fail the commit; it is tried again after as many further fragments. `close`
- * waits for running compactions.
+ * up to date. `notice` must be called for every commit. It starts a compaction when the branch has
+ * gained more than `fragments` fragments since the last one. Only one runs for a branch at a time.
+ * A failed compaction does not fail the commit; it is tried again after as many further fragments.
+ * `close` starts nothing new and waits for running compactions. A wrong `fragments` throws
+ * InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -4,8 +4,9 @@
  * `write`, it then publishes the change; a failure to publish does not fail the operation. In other
  * modes it only notes that an existing list may be outdated. `changesList` tells whether a first
  * version would change it. `syncLanceCatalog` compares the list with the whole catalog. Publishing
- * is repeated if another writer was first, so that no change is lost; after 64 attempts it throws
- * ServiceUnavailable.
+ * is repeated if another writer was first, so that no change is lost; after 64 attempts
+ * `syncLanceCatalog` throws ServiceUnavailable, and it throws InvalidTableState if the list is
+ * another program's. `areSame` compares rows of lists.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

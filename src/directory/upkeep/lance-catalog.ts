@@ -1,11 +1,12 @@
 /**
  * Reads and publishes versions of `__manifest`, the table at the catalog's root by which Lance's
  * directory namespace lists the catalog. `newestListing` returns the newest version that this
- * engine wrote, or tells that it is damaged. It renames newer versions of other programs, so that
- * no reader takes them for the catalog; if there are only such versions, it throws
- * InvalidTableState. `publishListing` creates the manifest of a version exclusively: if several
- * writers publish the same version, one wins, and it returns false to the others. It also removes
- * old versions.
+ * engine wrote, tells that it is damaged, or returns undefined if there is no version. It renames
+ * newer versions of other programs, so that no reader takes them for the catalog; if there are only
+ * such versions, it throws InvalidTableState. `listedVersions`, `readListedVersion` and
+ * `readListing` read any version, and `listedRows` its rows. `publishListing` creates the manifest
+ * of a version exclusively: if several writers publish the same version, one wins, and it returns
+ * false to the others. After a success it removes old versions.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,10 +1,12 @@
 /**
  * `repairCatalog` repairs a damaged catalog or namespace; without `apply` it only lists what it
- * would do. It moves damaged tags and manifests, stray fragments and empty folders into quarantine,
- * and records where each was. A branch whose newest versions are damaged or lost continues from its
- * newest whole version. A new version leaves damaged index files out (`dropSegments`). A damaged or
- * missing format file is written again. Problems that it cannot repair are returned as `left`;
- * verify.ts finds them.
+ * would do. Nobody else should write to the catalog meanwhile. It moves damaged tags and manifests,
+ * stray fragments, ghosts and empty folders into quarantine, and records where each was. A branch
+ * whose newest versions are damaged or lost continues from its newest whole version. A new version
+ * leaves damaged index files out. A damaged or missing format file is written again; if nothing
+ * tells whether versions are managed, the request has to, or nothing is done. Problems that it
+ * cannot repair are returned as `left`. A missing namespace throws NamespaceNotFound. verify.ts
+ * finds the problems.
  */
 
 import {

@@ -1,9 +1,9 @@
 /**
  * `RootPresence` checks that the root folder of an open catalog still exists. A root that was
- * deleted, unmounted or replaced looks like an empty catalog. So before an answer or error that an
- * empty catalog would give too, it looks at the root, and throws ServiceUnavailable if the root is
- * gone. `requireRoot` throws the same if the root has no format file. It is for callers that then
- * create folders at the root.
+ * deleted, unmounted or replaced looks like an empty catalog. So `checked` takes the answer of each
+ * operation: before an answer or error that an empty catalog would give too, it looks at the root,
+ * and throws ServiceUnavailable if the root is gone. `requireRoot` throws the same if the root has
+ * no format file. It is for callers that then create folders at the root.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { FORMAT_FILE, PRIVATE_FOLDER } from '../../format/index.ts';

@@ -1,9 +1,10 @@
 /**
  * Defines `Accumulator`, the state of one aggregate over all groups of a statement, and
- * `Aggregate`, the description from which accumulators.ts creates one. `resultOf` computes the
- * results of a range of groups in steps. The other functions are helpers for the implementations:
- * they enlarge arrays (`roomFor`), leave out rows without a value (`groupsWhere`), and make columns
- * of results.
+ * `Aggregate`, the description from which accumulators.ts creates one. The caller drains `reserve`,
+ * where there is one, before each `add`, and asks for results after the last row. `resultOf`
+ * computes the results of a range of groups in steps. The other functions are helpers for the
+ * implementations: they enlarge arrays (`roomFor`), leave out rows without a value (`groupsWhere`),
+ * and make columns of results (`numbersWhere`, `columnFor`, `listsOf`).
  */
 import { bitmapBytes, type Data, type DataType, makeData, setBit } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';

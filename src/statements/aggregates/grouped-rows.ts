@@ -1,8 +1,8 @@
 /**
- * `GroupedRows` keeps which group each collected row belongs to, batch by batch, and sorts the
- * places of the rows by group, in steps. `counted` leaves out the rows of a batch that count in no
- * group. A place takes `PLACE_BYTES` of memory. collections.ts and quantiles.ts keep the values
- * themselves.
+ * `GroupedRows` keeps which group each collected row belongs to, batch by batch. `inOrder` sorts
+ * the places of the rows by group, and `starts` tells where each group begins, both in steps.
+ * `counted` leaves out the rows of a batch that count in no group. A place takes `PLACE_BYTES` of
+ * memory. collections.ts and quantiles.ts keep the values themselves.
  */
 import type { RowPlaces } from './row-places.ts';
 

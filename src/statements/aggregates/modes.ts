@@ -2,7 +2,7 @@
  * `Modes` finds the most frequent value of each group. If several are equally frequent, it takes
  * the one that came first; a group without values gives null. It keeps the distinct values in
  * memory, and how often each occurs in a group, not the rows. `reserve` makes room for the values
- * of a batch in steps.
+ * of a batch in steps. It takes no rows after the first result.
  */
 
 import type { DataType } from '../../arrow/index.ts';

@@ -1,8 +1,9 @@
 /**
  * `expandedRows` gives each row once for every item of a list (unnest), or for every value of a
- * series (generate_series and range), with the item and its number as further columns. A series is
- * made as it is read (expanded-items.ts). Batches end at 65,536 rows or once their texts and lists
- * have about 8 MiB.
+ * series (generate_series and range). The item is a further column, and its number another one if
+ * the step asks for it. A row without items is left out, or comes once with nulls if the step says
+ * `keepsRows`. A series is made as it is read (expanded-items.ts). Batches end at 65,536 rows or
+ * once their texts and lists have about 8 MiB.
  */
 import {
   type Data,

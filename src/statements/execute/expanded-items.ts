@@ -1,7 +1,9 @@
 /**
- * `itemsOf` reads, row by row, the items that a row of FROM is expanded to: those of a list, or the
- * values of a series of numbers or times. Numbers are written, and items copied, many at once. A
- * series of more than 10,000,000 values, or with a step of 0, throws InvalidInput.
+ * `itemsOf` makes a reader of the items that rows of FROM are expanded to: those of a list, or the
+ * values of a series of numbers or times. `begin` goes to the items of a row, `take` writes the
+ * next of them and returns 0 at their end, and `column` gives what was written. Numbers are
+ * written, and items copied, many at once. A series of more than 10,000,000 values, or with a step
+ * of 0, throws InvalidInput.
  */
 import { concatData, type Data, gatherData, nullColumn } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';

@@ -1,10 +1,12 @@
 /**
- * `joinedRows` joins two relations by their keys. It keeps all rows of one side in memory, and
- * those of the other side stream past them. A row with a null among its keys has no partner.
- * Without keys every row of one side can be a partner of every row of the other. A pair must also
- * fulfil the condition of the step. Batches of pairs have 65,536 rows or about 8 MiB at most. Left
- * and full joins add rows without a partner, with nulls in place of one. Semi and anti joins return
- * rows of the left side alone; where that is the side kept, after the last row of the other.
+ * `joinedRows` joins two relations by their keys. It keeps all rows of one side in memory, the left
+ * one if `keepsLeft` is set, and those of the other side stream past them. A row with a null among
+ * its keys has no partner. Without keys every row of one side can be a partner of every row of the
+ * other. A pair must also fulfil the condition of the step. Batches of pairs have 65,536 rows or
+ * about 8 MiB at most; if no key has two kept rows, they have at most the rows of the batch that
+ * streams past. Left and full joins add rows without a partner, with nulls in place of one. Semi
+ * and anti joins return rows of the left side alone; if that is the side kept, after the last row
+ * of the other.
  */
 import {
   batchBytes,

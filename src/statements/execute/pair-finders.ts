@@ -1,8 +1,10 @@
 /**
- * Finds the pairs of rows that a join has to check, at most 65,536 at a time. `KeyPairs` pairs the
- * rows whose keys are equal, and `AllPairs` pairs each row of one side with every row of the other.
- * `only` leaves out rows that a condition of one side rules out. range-pairs.ts has a third
- * `PairFinder`. join.ts applies the conditions of the join to the pairs.
+ * Finds the pairs of rows that a join has to check. `next` of a `PairFinder` gives the next pairs,
+ * and none at the end. `KeyPairs` pairs the rows whose keys are equal, and `AllPairs` pairs each
+ * row of one side with every row of the other. They give 65,536 pairs at most at a time; if no key
+ * has two kept rows, `KeyPairs` gives the pairs of a batch at once. `only` leaves out rows that a
+ * condition of one side rules out. range-pairs.ts has a third finder. join.ts applies the
+ * conditions of the join to the pairs.
  */
 import { BATCH_ROWS } from './relation.ts';
 

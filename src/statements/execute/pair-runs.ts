@@ -1,8 +1,9 @@
 /**
  * `PairRuns` cuts the pairs of rows that a join found into runs whose rows have about 8 MiB
- * together, at least one pair each: a join repeats rows, and pairs of wide ones would otherwise
- * make one batch of up to 65,536 rows whatever their bytes. Rows are only counted one by one where
- * the widest of them would not fit.
+ * together, at least one pair each. A join repeats rows, so 65,536 pairs of wide rows could
+ * otherwise make one batch of any size. `begin` must be called for each batch that streams past;
+ * `of` then cuts pairs of its rows. Rows are only counted one by one if the widest of them would
+ * not fit.
  */
 import { type Data, layoutOf } from '../../arrow/index.ts';
 import { BATCH_BYTES, valueBytes } from './relation.ts';

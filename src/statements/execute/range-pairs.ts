@@ -1,8 +1,10 @@
 /**
  * `SortedRows` finds pairs for a join without keys whose condition compares numbers, dates or times
- * of both sides by order, such as `a.t BETWEEN b.start AND b.end`. It sorts the rows of the side
- * that is kept in memory, so that each row of the other side is paired only with one range of them.
- * No pair outside the range fulfils the condition; join.ts checks the pairs inside.
+ * of both sides by order, such as `a.t BETWEEN b.start AND b.end`. `SortedRows.of` sorts the rows
+ * of the side that is kept in memory; it returns undefined if the condition bounds no range.
+ * `finder` pairs each row of a batch of the other side with only one range of them; it returns
+ * undefined if the bounds cannot be computed for all rows of the batch. No pair outside the range
+ * fulfils the condition; join.ts checks the pairs inside.
  */
 import {
   Field,

@@ -1,9 +1,11 @@
 /**
  * Defines `Relation`, the stream of rows that a step of a plan yields, and `Work`, which the steps
  * of one statement share: their memory, their pauses for other work, and the signal that aborts
- * them. The functions are used by several steps: they run work with pauses (`run`), keep all
- * batches of a relation in memory (`collected`), estimate the bytes of values and rows
- * (`valueBytes`, `rowBytes`), and evaluate expressions over batches (`columnReader`).
+ * them. The functions are used by several steps: they run work with pauses (`run`, `oneStep`), keep
+ * all batches of a relation in memory (`collected`, `asOneBatch`), estimate the bytes of values and
+ * rows (`valueBytes`, `rowBytes`), find a column of a batch (`dataNamed`), and evaluate expressions
+ * over batches (`columnReader`) and over both sides of a join (`keyReaders`). `BATCH_ROWS` and
+ * `BATCH_BYTES` bound batches.
  */
 import {
   batchBytes,

@@ -1,8 +1,10 @@
 /**
  * Carries out the steps of a plan that need only one batch at a time: conditions (`filteredRows`),
- * computed columns (`projectedRows`), LIMIT, UNION ALL (`unitedRows`, which also brings columns to
- * the types of a schema), VALUES (`writtenRows`) and repeated rows. It also checks subqueries that
- * stand for one value: if one gives several rows, `singleRow` and `checkedRows` throw InvalidInput.
+ * computed columns (`projectedRows`), LIMIT and OFFSET (`limitedRows`), UNION ALL (`unitedRows`,
+ * which also brings columns to the types of a schema), VALUES (`writtenRows`) and repeated rows
+ * (`repeatedRows`). It also checks subqueries that stand for one value: if one gives several rows,
+ * `singleRow` and `checkedRows` throw InvalidInput. If it gives none, `singleRow` yields a row of
+ * nulls.
  */
 import {
   columnsOf,

@@ -2,7 +2,7 @@
  * `scanned` reads the table of a scan step. It asks the table's source for the columns, conditions,
  * order, limit and offset of the step, in the table's own names. The batches have the types that
  * the source gives, which may be dictionaries. `filterText` formats the conditions as SQL in these
- * names.
+ * names, and returns undefined if there are none.
  */
 import { columnsAt, type RecordBatch, Schema } from '../../arrow/index.ts';
 import { type Expression, formatExpression } from '../../sql/index.ts';

@@ -1,7 +1,8 @@
 /**
  * `SharedColumns` computes the values that a step notes as used several times (`withShared` of
- * steps/), once for each batch. The expressions of the step read them as columns by the names that
- * `rewrite` puts into them.
+ * steps/), once for each batch (`of`). The expressions of the step read them as columns by names:
+ * the caller puts the names in with `rewrite`, compiles the result with `schema`, and passes what
+ * `of` returns when it evaluates.
  */
 import type { RecordBatch, Schema } from '../../arrow/index.ts';
 import { type Column, compileTree, type Expression, familyOf } from '../../sql/index.ts';

@@ -2,7 +2,8 @@
  * `windowedRows` computes window functions over one window; each call adds a column. It keeps all
  * rows and the computed columns in memory, which counts against the request's memory. It puts the
  * rows of each partition together, sorted by the window's ORDER BY, and yields them in that order.
- * ../windows/ computes each function.
+ * If the step says that only the first rows of each partition are wanted (`first`), others are left
+ * out (first-of-partitions.ts), though some may remain. ../windows/ computes each function.
  */
 import {
   batchBytes,

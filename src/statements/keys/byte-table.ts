@@ -1,8 +1,9 @@
 /**
  * `ByteTable` numbers distinct texts and binary values from 1 on, in the order of their first
- * appearance. It is exact: values that differ have different numbers. Short values that came
- * recently can be found by `RecentTexts` without the table. If the values would take more than 1
- * GiB, or be more than about 44 million, it throws InvalidInput.
+ * appearance. It is exact: values that differ have different numbers. `numbers` gives 0 for nulls,
+ * and for unknown values if it is to add none; `values` turns numbers back into values. Short
+ * values that came recently can be found by `RecentTexts` without the table. If the values would
+ * take more than 1 GiB, or be more than about 44 million, it throws InvalidInput.
  */
 import { drained } from '../../steps.ts';
 import { BLOCK_ROWS, type ByteValues, type RecentTexts, recentTexts } from './recent-texts.ts';

@@ -1,9 +1,10 @@
 /**
  * `KeyNumbers` numbers rows by their values in one or more columns: rows with equal values have the
- * same number in every batch. `add` numbers new rows too. `find` only looks rows up, and gives 0
- * for rows that were not added and for rows with a null; `columns` turns numbers back into values.
- * The values of each column are numbered first (value-numbers.ts), and then pairs of these numbers,
- * column after column.
+ * same number in every batch. `add` numbers new rows too, with nulls that are equal to each other;
+ * in a single column null has number 0. `find` only looks rows up, and gives 0 for rows that were
+ * not added and for rows with a null. `columns` turns numbers back into values. `reserve` makes
+ * room in steps before `add`. The values of each column are numbered first (value-numbers.ts), and
+ * then pairs of these numbers, column after column.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { Column } from '../../sql/index.ts';

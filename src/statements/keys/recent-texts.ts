@@ -1,8 +1,9 @@
 /**
  * `RecentTexts` is a cache of texts of up to 16 bytes with their numbers, which WebAssembly looks
  * up. All tables of the process share one cache (`recentTexts`), but a table finds only the texts
- * that it put there. `find` looks up the rows of a block, and returns undefined if their texts are
- * too long for it. `recentTexts` returns null if the module cannot be loaded.
+ * that it put there. `find` looks up a block of at most 4,096 rows (`BLOCK_ROWS`) and returns the
+ * rows that it misses, or undefined if the texts are too long for it. The caller numbers these rows
+ * and then calls `keep`. `recentTexts` returns null if the module cannot be loaded.
  */
 import { instantiate } from '../../wasm.ts';
 import { RECENT_BASE64 } from './recent.wasm.ts';

@@ -2,7 +2,7 @@
  * `SmallNumbers` caches the numbers that a `WordTable` gave to small integers, from -524,288 to
  * 524,287, so that columns of codes, counts and keys are looked up without a hash. It gives up for
  * a column if, in one call, more than 512 rows and more than half of the rows so far are outside
- * this range.
+ * this range. From then on `numbers` returns false, and the caller asks the table itself.
  */
 import type { Validity } from '../../sql/index.ts';
 import type { WordTable } from './word-table.ts';

@@ -1,9 +1,10 @@
 /**
  * `WordTable` numbers distinct pairs of 32-bit words from 1 on, in the order of their first
  * appearance. A pair is one value of 64 bits, or two numbers, such as those of a group and of a
- * value in it. Pairs that differ always have different numbers. For more than about 44 million
- * pairs it throws InvalidInput (`beyondTable`). `hashOfWords` hashes a pair, differently in each
- * process. The seeds, sizes and growth of hash tables are here too, for byte-table.ts.
+ * value in it. Pairs that differ always have different numbers. `numbers` adds new pairs, and
+ * `known` gives 0 for them; `low` and `high` hold the words of each number. For more than about 44
+ * million pairs it throws InvalidInput (`beyondTable`). `hashOfWords` hashes a pair, differently in
+ * each process. The seeds, sizes and growth of hash tables are here too, for byte-table.ts.
  */
 import { systemEnv } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';

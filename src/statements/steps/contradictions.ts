@@ -1,9 +1,9 @@
 /**
  * `neverTogether` finds terms of AND that cannot all be true of one row, and returns them as a
- * tree. It knows three cases: a term that is never true by itself; `x IS NULL` beside a term that
- * needs a value of the column x; and two comparisons of one column of integers, floats or texts
- * with constants that no value fulfils together. If there are more than 50 terms, it looks for the
- * first case only.
+ * tree, or undefined if it finds none. It knows three cases: a term that is never true by itself;
+ * `x IS NULL` beside a term that needs a value of the column x; and two comparisons of one column
+ * of integers, floats or texts with constants that no value fulfils together. If there are more
+ * than 50 terms, it looks for the first case only.
  */
 import { DataType, Schema } from '../../arrow/index.ts';
 import { compileTree, type Expression, familyOf, MIRRORED } from '../../sql/index.ts';

@@ -1,8 +1,8 @@
 /**
  * `withoutEmpty` finds the steps of a plan that cannot give a row, because of a condition that is
  * never true or of LIMIT 0. It replaces such a step by one that reads nothing and keeps the
- * condition as the reason. It also replaces the steps above that need its rows, such as inner
- * joins, groups by keys and sorts.
+ * condition, if there is one, as the reason. It also replaces the steps above that need its rows,
+ * such as inner joins, groups by keys and sorts, and drops it from UNION and anti joins.
  */
 import type { Expression } from '../../sql/index.ts';
 import { neverTogether } from './contradictions.ts';

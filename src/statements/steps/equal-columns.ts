@@ -1,9 +1,9 @@
 /**
  * `equalColumns` takes the equations between columns of one type out of the conditions of inner
- * joins, and gives the sets of columns that they make equal. Two plans then need one equation for
- * each set that both have a column of (`keysBetween`); `equationsWithin` gives those between
- * columns of one plan. An estimate of how many different values such a set has comes with it: as
- * many as its smallest table has rows.
+ * joins, and returns the sets of columns that they make equal, and the other conditions. Two plans
+ * then need one equation for each set that both have a column of (`keysBetween`); `equationsWithin`
+ * gives those between columns of one plan. Each set comes with the most different values that it
+ * can have, an estimate: as many as its smallest table has rows.
  */
 import { type Expression, familyOf } from '../../sql/index.ts';
 import { differentOf } from './estimates.ts';

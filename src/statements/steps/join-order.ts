@@ -1,10 +1,10 @@
 /**
  * `joinsInOrder` reorders inner joins of three or more plans so that few rows are joined. It
  * repeatedly joins the two plans whose join is estimated to give the fewest rows. Two plans of
- * several rows without an equation between them are joined only when no other pair is left; columns
- * that are equal to the same column have one (equal-columns.ts). A left
- * join below the inner joins is carried out after all of them, if no condition of the inner joins
- * above it reads the columns that it adds.
+ * several rows without an equation between them are joined only when no other pair is left. Two
+ * columns that are both equal to a third one count as equal (equal-columns.ts). A left join below
+ * the inner joins is carried out after all of them, if no condition of the inner joins above it
+ * reads the columns that it adds.
  */
 import type { Expression } from '../../sql/index.ts';
 import { type EqualColumns, equalColumns, equationsWithin, keysBetween } from './equal-columns.ts';

@@ -1,10 +1,10 @@
 /**
- * `joinOf` builds a join of two plans from its conditions. Equations between the two plans
- * (`keyOf`) become keys, also those that all alternatives of an OR have (alternatives.ts).
- * Conditions on one plan move down into it where that gives the same rows (pushed.ts).
- * `comparableKeys` casts the two sides of each key to a common type, and throws InvalidInput for a
- * key whose sides cannot be compared. `isWithin` tells whether an expression reads only the named
- * columns.
+ * `joinOf` builds a join of two plans from its conditions, and throws InvalidInput for one that is
+ * not boolean. Equations between the two plans (`keyOf`, `equationOf`) become keys, also those that
+ * all alternatives of an OR have (alternatives.ts). Conditions on one plan move down into it where
+ * that gives the same rows (pushed.ts). `comparableKeys` casts the two sides of each key to a
+ * common type, and throws InvalidInput for a key whose sides cannot be compared. `isWithin` tells
+ * whether an expression reads only the named columns.
  */
 import { compileConditionTree, compileTree, type Expression, refuse } from '../../sql/index.ts';
 import { impliedBy, withoutShared } from './alternatives.ts';

@@ -1,10 +1,12 @@
 /**
- * `withShared` finds values that the expressions of one step compute several times, such as
- * `price * (1 - discount)` within two aggregates, and notes them in the step: execute/ computes each
- * of them once for a batch. A value is noted where at least one expression computes it for every
- * row, so a row that a CASE or an AND leaves out makes no statement fail. Texts and lists are not
- * noted, as their memory would be held longer, nor what calls functions of the program. Decimals
- * that several expressions read count as computed: reading them takes as long.
+ * `withShared` finds values that the expressions of one step compute several times, such as `price
+ * * (1 - discount)` within two aggregates, and notes them in the step: execute/ computes each of
+ * them once for a batch, by the names that `NamedOnce` gives them. A value is noted if at least one
+ * expression computes it for every row, so a row that a CASE or an AND leaves out makes no
+ * statement fail. Texts and lists are not noted, as their memory would be held longer, nor what
+ * calls functions of the program. Decimals that several expressions read count as computed: reading
+ * them takes as long. Of a step with more than 64 such values, or very long expressions, none is
+ * noted.
  */
 import { Field, Schema } from '../../arrow/index.ts';
 import { compileTree, type Expression, type Family, familyOf } from '../../sql/index.ts';

@@ -1,10 +1,11 @@
 /**
  * `onSides` moves expressions that read one side of a join below it, such as `length(a.body)` over
- * `a JOIN b`: they are computed once for each row of that side, and not for each pair that it is in.
- * It does so where pairs are estimated to be at least twice as many, or where nothing else reads
- * the texts and lists that it reads, which are then not copied for each pair. Values that may fail,
- * those of functions of the program, and those that take more room than a number stay where they
- * are, as do those of the side of an outer join that may be missing.
+ * `a JOIN b`: they are computed once for each row of that side, and not for each pair that it is
+ * in. Their columns have names that begin with `OF_SIDE`. It does so where pairs are estimated to
+ * be at least twice as many, or where nothing else reads the texts and lists that it reads, which
+ * are then not copied for each pair. Cheap values, those that may fail, those of functions of the
+ * program, and those that take more room than a number stay where they are, as do those of the side
+ * of an outer join that may be missing.
  */
 import { compileTree, type Expression, type Family, familyOf } from '../../sql/index.ts';
 import { rowsOf } from './estimates.ts';

@@ -3,7 +3,8 @@
  * frame as GROUP BY adds those of a group. Frames that only grow from row to row share one state,
  * if the aggregate can be read more than once. All other frames are computed one by one, so that
  * the work grows with the rows of all frames together. `distinctGroups` prepares a
- * `DistinctGroups`, which leaves out repeated values for DISTINCT.
+ * `DistinctGroups`, which leaves out repeated values for DISTINCT; it takes the rows group after
+ * group.
  */
 import { consecutive, type DataType } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';

@@ -1,8 +1,9 @@
 /**
  * `ranks` computes the window functions that count rows: row_number, rank, dense_rank,
- * percent_rank, cume_dist and ntile (`isRank`). `Partitions` marks the rows at which partitions,
- * and groups of rows of equal order, begin. `runs` iterates over the groups of rows from one mark
- * to the next. A number of ntile below 1 throws InvalidInput; `checkNth` throws it for nth_value.
+ * percent_rank, cume_dist and ntile. `isRank` recognises them, and `readsPeers` those that need to
+ * know which rows are equal in order. `Partitions` marks the rows at which partitions, and groups
+ * of rows of equal order, begin. `runs` iterates over the groups of rows from one mark to the next.
+ * A number of ntile below 1 throws InvalidInput; `checkNth` throws it for nth_value.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Carries out the operations that read rows: QueryTable, TakeRows, FetchBlobs, CountTableRows, and
- * ExplainTableQueryPlan and AnalyzeTableQueryPlan. It translates requests for table/query/ and
+ * Carries out the operations that read rows: QueryTable (`queryTable`), TakeRows (`takeTableRows`),
+ * FetchBlobs (`fetchTableBlobs`), CountTableRows (`countTableRows`), and the plans of queries
+ * (`explainTableQueryPlan`, `analyzeTableQueryPlan`). It translates requests for table/query/ and
  * table/read/, which do the reading. Queries answer blobs as descriptions; FetchBlobs reads their
  * bytes. A request that contradicts itself throws InvalidInput.
  */

@@ -1,9 +1,10 @@
 /**
  * Describes a table that other programs write in Lance's format, from its manifest and without
  * reading rows. `lanceDetails` returns schema, metadata and counts, and `lanceStats` returns
- * statistics. Manifests are untrusted, and those of more than 8 MiB (`LARGEST_MANIFEST_READ`) are
- * not read. If one cannot be read, `lanceDetails` returns the reason, `lanceStats` returns
- * undefined, and `manifestIn` throws Corrupt or UnsupportedFormat.
+ * statistics of the newest version. Manifests are untrusted, and these two do not read those of
+ * more than 8 MiB (`LARGEST_MANIFEST_READ`). If one cannot be read, `lanceDetails` returns the
+ * reason. `lanceStats` returns undefined then, and also if the manifest does not tell all numbers.
+ * `manifestIn` reads a manifest of any size, and throws Corrupt or UnsupportedFormat.
  */
 import { isDirspaceError } from '../../../errors.ts';
 import {

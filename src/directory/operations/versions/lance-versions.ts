@@ -1,11 +1,12 @@
 /**
  * Lists, describes, creates and deletes versions of tables that other programs write in Lance's
  * format (`isOfLance`). The versions are the manifests in the table's dataset, so programs that
- * commit directly see the same versions. `createLanceVersion` publishes a client's staged manifest
- * (`stagedForLance`) by one exclusive link, so only one of several writers gets the number; the
- * others get ConcurrentModification. `deleteLanceVersions` removes manifests; if the newest is
- * among them, it throws InvalidTableState and removes none. Tables outside the root throw
- * Unsupported.
+ * commit directly see the same versions (`listedLanceVersions`, `lanceRecord`).
+ * `createLanceVersion` publishes a client's staged manifest (`stagedForLance`) by one exclusive
+ * link, so only one of several writers gets the number; the others get ConcurrentModification, and
+ * an unusable manifest throws InvalidInput. `deleteLanceVersions` removes manifests; if the newest
+ * is among them, it throws InvalidTableState and removes none. For tables outside the root, listing
+ * and deleting throw Unsupported.
  */
 import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import {

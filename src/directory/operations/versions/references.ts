@@ -1,9 +1,10 @@
 /**
  * Carries out the operations on tags (create, list, read, move, delete) and branches (create, list,
- * delete). The branch main cannot be deleted, and neither can a branch that a tag names, or one
- * that another branch was made from which Lance's clients may write. Each kind of missing or taken
- * name has an error of its own, such as TableTagNotFound and TableBranchAlreadyExists. A tag of a
- * branch that is gone is still listed.
+ * delete), such as `createTableTag` and `deleteTableBranch`. The branch main cannot be deleted,
+ * which throws InvalidInput. A branch that a tag names stays, with InvalidTableState; so does the
+ * parent of a branch that Lance's clients may write. Each kind of missing or taken name has an
+ * error of its own, such as TableTagNotFound and TableBranchAlreadyExists. A tag of a branch that
+ * is gone is still listed.
  */
 import { DirspaceError } from '../../../errors.ts';
 import { MAIN_BRANCH, type TagRecord } from '../../../format/index.ts';

@@ -1,9 +1,11 @@
 /**
  * Carries out the operations on table versions: list, describe, publish a staged manifest, and
- * delete ranges of versions. Clients of Lance may publish versions and branches of a table of this
- * engine if its Lance mode is `write`; otherwise PermissionDenied is thrown. lance-versions.ts
- * handles tables that other programs write, and commit-tables.ts publishes versions of several
- * tables at once.
+ * delete ranges of versions (`listTableVersions`, `describeTableVersion`, `createTableVersion`,
+ * `batchDeleteTableVersions`). A taken number throws ConcurrentModification. Clients of Lance may
+ * publish versions and branches of a table of this engine if its Lance mode is `write`; otherwise
+ * PermissionDenied is thrown. lance-versions.ts handles tables that other programs write.
+ * commit-tables.ts publishes versions of several tables at once; it shares `offeredVersion` and
+ * `versionRecord`.
  */
 import { DirspaceError, isDirspaceError } from '../../../errors.ts';
 import { digestOf, MAIN_BRANCH, type VersionDigest, versionFile } from '../../../format/index.ts';
