@@ -1,11 +1,11 @@
 /**
  * Opens connections. `connect` opens a catalog in a directory (a path or a `file:` URL), in memory
- * (`memory://`), or as a database on a server (`db://NAME`; without `hostOverride` Unsupported). A
- * directory that is missing is created, unless `readOnly`. `connectNamespace` opens a catalog by
- * the name of its implementation: `dir`, `rest` or one that the program registered. A missing
- * place, an unknown name or option, and a tracer without `startActiveSpan` throw InvalidInput. With
- * the option `tracer` the operations are traced, and after `instrumentLanceDbMetrics` they are
- * counted.
+ * (`memory://`), or as a database on a server (`db://NAME` with `hostOverride`; without it
+ * Unsupported is thrown). A missing directory is created, unless `readOnly`. `connectNamespace`
+ * opens a catalog by the name of its implementation: `dir`, `rest` or one that the program
+ * registered. A missing place, an unknown name or option, and a tracer without `startActiveSpan`
+ * throw InvalidInput. With the option `tracer` the operations are traced, and after
+ * `instrumentLanceDbMetrics` they are counted.
  */
 import { systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

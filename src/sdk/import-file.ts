@@ -1,11 +1,11 @@
 /**
  * `importFile` creates a table from the rows of files (the default; a table of that name throws
  * TableAlreadyExists), adds them to a table, merges them into one or replaces its rows. All rows
- * become one version, or none. With `onReject`, rows of CSV that do not fit go to it. Without, if a
- * row does not fit types that were guessed, it reads all rows to find the types and starts again,
- * with `progress` called anew, if all files can be read again. Rows that do not fit otherwise throw
- * InvalidInput or TableSchemaValidation, with the name of the file. The files are closed in any
- * case.
+ * become one version, or none. With `onReject`, rows of CSV that do not fit go to it. Without it,
+ * if a row does not fit types that were guessed, the import reads all rows to find the types and
+ * starts again, with `progress` called anew, if all files can be read again. Rows that do not fit
+ * otherwise throw InvalidInput or TableSchemaValidation, with the name of the file. The files are
+ * closed in any case.
  */
 import type { DataType, RecordBatch, Schema } from '../arrow/index.ts';
 import type { Compression } from '../compression.ts';

@@ -4,7 +4,8 @@
  * takes data. No record batch is read before a scan begins. A second scan throws InvalidInput
  * unless the source is rescannable: tables always are, factories by default, and iterables if
  * declared so. To declare an iterator or a reader rescannable throws InvalidInput too, and so does
- * another number of rows for a table. Otherwise `numRows` is not checked, and null if not given.
+ * another number of rows for a table. Otherwise `numRows` is not compared with the rows, and is
+ * null if not given.
  */
 import type { RecordBatch } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

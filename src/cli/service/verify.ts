@@ -1,8 +1,8 @@
 /**
  * `dirspace verify` checks the files of a catalog, or of one namespace, for damage and for
  * references to missing files. It lists the problems found and fails with Corrupt if there are any;
- * leftovers are counted, and are none. `--trash` includes the tables in the trash. A server that
- * does not offer verify throws Unsupported.
+ * leftovers are counted, but are no problems. `--trash` includes the tables in the trash. A server
+ * that does not offer verify throws Unsupported.
  */
 import { DirspaceError } from '../../errors.ts';
 import { unsupported, type VerifyProgress, type VerifyResponse } from '../../protocol/index.ts';

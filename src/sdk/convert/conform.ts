@@ -1,7 +1,7 @@
 /**
  * `conformBatch` fits a record batch to a wanted schema. Columns and members of structs are matched
  * by name; those that the batch lacks become nulls if they are nullable. Values are cast only if no
- * value changes, for which the caller's context must have `exactFloats`; a column that needs no
+ * value changes; for floats, the caller's context must have `exactFloats`. A column that needs no
  * cast is passed on without a copy. Values below a null, or that no list holds, need not fit. Other
  * values, nulls and types that do not fit, and columns that the schema lacks, throw
  * TableSchemaValidation.

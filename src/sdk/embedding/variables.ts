@@ -2,7 +2,7 @@
  * Holds the variables of embedding functions, which keep secrets out of tables. An option has the
  * form `$var:name` or `$var:name:default`, and each process sets the value of the variable
  * (`setVariable`, which throws InvalidInput for a name with a colon). `getVariable` returns
- * undefined for a variable without a value. `variable` resolves such a reference, and throws
+ * undefined for a variable without a value. `variable` resolves an option of that form, and throws
  * InvalidInput if there is neither a value nor a default.
  */
 import { DirspaceError } from '../../errors.ts';

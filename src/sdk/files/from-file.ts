@@ -2,8 +2,9 @@
  * `fromFile` opens one or several files of other formats as a stream of record batches, for example
  * to create a table from it. `fromCsv`, `fromJson`, `fromJsonLines` and `fromParquet` do so for one
  * format. The stream can be read once, and reads the files as it is pulled. Types that a file lacks
- * are guessed from its beginning. A row that does not fit them goes to `onReject` of CSV, or throws
- * InvalidInput, or TableSchemaValidation in JSON; `importFile` would read again with other types.
+ * are guessed from its beginning. A row of CSV that does not fit them goes to `onReject`. Without
+ * that it throws InvalidInput, and a row of JSON TableSchemaValidation; `importFile` would read
+ * again with other types.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import type { CsvOptions } from '../../interchange/index.ts';

@@ -1,9 +1,9 @@
 /**
  * `Job` is a handle on work that runs in the background, as in LanceDB's SDK. It has the state,
- * result, failure, progress and events of the work, as they were when `refresh` or `status` asked
- * last, and can cancel it. A `JobSource` supplies these: local-job.ts for work in this process,
- * catalog-job.ts for work of the catalog. `wait` throws the error that the job failed with, or
- * InvalidTableState if it was cancelled.
+ * result, failure, progress and events of the work, and can cancel it. Of work of the catalog it
+ * shows what `refresh`, `status` or `wait` learnt last. A `JobSource` supplies these: local-job.ts
+ * for work in this process, catalog-job.ts for work of the catalog. `wait` throws the error that
+ * the job failed with, or InvalidTableState if it was cancelled.
  */
 import {
   type Table as ArrowTable,

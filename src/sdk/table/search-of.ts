@@ -3,8 +3,8 @@
  * the vector that the table's embedding function computes for a text. For a text, the type `auto`,
  * which is the default, leaves the choice to AutoQuery. The type `vector` computes the vector at
  * once; if the table has no embedding function, the query fails when it runs. A text with an
- * unknown query type, and a vector with the type `fts`, throw InvalidInput. A query object is
- * always a full-text search.
+ * unknown query type, and a vector with the type `fts`, throw InvalidInput. An object such as a
+ * MatchQuery is a full-text search, whatever the type.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';
