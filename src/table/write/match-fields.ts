@@ -104,7 +104,8 @@ export function fitOf(fields: readonly IdentifiedField[], schema: Schema): Fit {
   const last = fits.get(schema);
   if (last?.fields === fields) return last;
   const matched = matchFields(fields, schema);
-  const known = matched.map((node) => (fields.find(({ id }) => id === node.id) ?? node).field);
+  const byId = new Map(fields.map(({ id, field }) => [id, field]));
+  const known = matched.map(({ id, field }) => byId.get(id) ?? field);
   const widened = new Set<number>();
   for (const [at, { type }] of known.entries()) {
     if (!typesEqual(type, schema.fields[at]?.type as DataType)) widened.add(at);

@@ -250,6 +250,8 @@ function ofUnion(
   return { counted, rowOf: (at) => rows.get(at) ?? at };
 }
 
+type Checked = Pick<FragmentEntry, 'fields' | 'statistics' | 'rows'>;
+
 /**
  * Refuses nulls in required top-level columns that are written already, by the statistics of their
  * fragments: in a dictionary column a row is null, too, where it points at a null value.
@@ -257,11 +259,12 @@ function ofUnion(
  */
 export function refuseNulls(
   fields: readonly Pick<IdentifiedField, 'id' | 'field'>[],
-  fragments: readonly Pick<FragmentEntry, 'fields' | 'statistics' | 'rows'>[],
+  fragments: readonly Checked[],
 ): void {
-  for (const { id, field } of fields) {
+  const counts = fragments.map(nullCounts);
+  for (const [at, { id, field }] of fields.entries()) {
     if (field.nullable || DataType.isNull(field.type)) continue;
-    const nulls = fragments.reduce((sum, fragment) => sum + nullsOf(fragment, id), 0);
+    const nulls = counts.reduce((sum, countOf) => sum + countOf(id, at), 0);
     if (nulls === 0) continue;
     const what = `column ${JSON.stringify(field.name)} is required and null in ${nulls} rows`;
     throw new DirspaceError(
@@ -271,13 +274,22 @@ export function refuseNulls(
   }
 }
 
-/** A column that a fragment was written without is null in all of its rows. */
-function nullsOf(
-  { fields, statistics, rows }: Pick<FragmentEntry, 'fields' | 'statistics' | 'rows'>,
-  id: number,
-): number {
-  const at = fields.indexOf(id);
-  return at < 0 ? rows : nullsIn(statistics[at]);
+/**
+ * Counts the nulls of a fragment's columns, by id and by the position where a column is looked for
+ * first. A column that the fragment was written without is null in all of its rows.
+ */
+function nullCounts({
+  fields,
+  statistics,
+  rows,
+}: Checked): (id: number, expected: number) => number {
+  let positions: ReadonlyMap<number, number> | undefined;
+  return (id, expected) => {
+    if (fields[expected] === id) return nullsIn(statistics[expected]);
+    positions ??= new Map(fields.map((field, at) => [field, at]));
+    const at = positions.get(id);
+    return at === undefined ? rows : nullsIn(statistics[at]);
+  };
 }
 
 /** Statistics begin with the number of rows and that of nulls. */

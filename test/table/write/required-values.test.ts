@@ -26,7 +26,7 @@ import {
 import { sliceData } from '../../../src/arrow/index.ts';
 import { openDirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
 import { collectRows } from '../../../src/sdk/convert/rows.ts';
-import { RequiredValues } from '../../../src/table/write/required-values.ts';
+import { RequiredValues, refuseNulls } from '../../../src/table/write/required-values.ts';
 import { memoryFs } from '../../helpers/catalogs.ts';
 
 const item = (type: DataType = new Int32(), nullable = false): Field =>
@@ -295,6 +295,36 @@ describe('a null in a required dictionary column', () => {
     const found = await namespace.countTableRows({ id, predicate: "c = 'b'" });
     expect(found).toMatchObject({ count: 1 });
   });
+});
+
+test.each([
+  ['in the order of the table', (id: number) => id],
+  ['in another order', (id: number, count: number) => count - 1 - id],
+])('columns of a fragment %s are found without a search for each', (_, order) => {
+  const count = 1000;
+  const fields = Array.from({ length: count }, (__, id) => ({
+    id,
+    field: new Field(`c${id}`, new Int32(), false),
+  }));
+  let looks = 0;
+  const ids = new Proxy(
+    fields.map(({ id }) => order(id, count)),
+    {
+      get: (of, key) => {
+        looks += 1;
+        return Reflect.get(of, key);
+      },
+    },
+  );
+  const nulls = (column: number) => ids.map((id) => [5, id === column ? 2 : 0]);
+  const fragment = { fields: ids, rows: 5 };
+  const [none, some] = [nulls(-1), nulls(990)];
+  looks = 0;
+  refuseNulls(fields, [{ ...fragment, statistics: none }]);
+  expect(looks).toBeLessThan(10 * count);
+  expect(() => refuseNulls(fields, [{ ...fragment, statistics: some }])).toThrow(
+    'column "c990" is required and null in 2 rows',
+  );
 });
 
 describe('does not count', () => {
