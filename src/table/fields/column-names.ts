@@ -23,7 +23,8 @@ export function checkName(name: string): void {
 }
 
 /**
- * Fields that are the same in `before` may have one name: data may bring such structs.
+ * Fields that have one name in `before` may keep it: data may bring such structs.
+ * @param before the fields that are changed, with the same ids
  * @throws InvalidInput for two fields of one name side by side
  */
 export function refuseTwins(
@@ -31,19 +32,23 @@ export function refuseTwins(
   before: readonly IdentifiedField[] = [],
 ): void {
   if (tree === before) return;
-  const known = new Map(before.map((node) => [node.id, node.children]));
-  const names = new Set<string>();
+  const known = new Map(before.map((node) => [node.id, node]));
+  /** Whether all fields of a name had it before. */
+  const names = new Map<string, boolean>();
   for (const { id, field, children } of tree) {
-    if (names.has(field.name)) {
+    const old = known.get(id);
+    const isOld = old?.field.name === field.name;
+    const others = names.get(field.name);
+    if (others !== undefined && !(others && isOld)) {
       throw new DirspaceError(
         'InvalidInput',
         `There is a column ${JSON.stringify(field.name)} already.`,
         { details: { column: field.name } },
       );
     }
-    names.add(field.name);
+    names.set(field.name, isOld);
     if (DataType.isStruct(field.type) || isListLike(field.type)) {
-      refuseTwins(children, known.get(id));
+      refuseTwins(children, old?.children);
     }
   }
 }

@@ -120,7 +120,7 @@ export function stagedSchema(
   const tree = roots.map(build);
   requireReadable(tree);
   const changes = changesOf(fields, base, ownIds, tree);
-  if (changes.fieldsChanged || anew) checkNames(roots, tree, known);
+  if (changes.fieldsChanged || anew) checkNames(roots, tree, known, anew ? [] : base.fields);
   const columns = roots.map(idsOf);
   const all = new Set(ownIds.values());
   const isNew = (id: number): boolean => all.has(id) && !found.has(id);
@@ -224,12 +224,13 @@ function changesOf(
 
 /**
  * Checks the names of new and renamed fields, and the types of new columns; older ones may have
- * names that are no longer allowed.
+ * names that are no longer allowed, and fields of one struct may have one name.
  */
 function checkNames(
   columns: readonly LanceColumn[],
   tree: readonly IdentifiedField[],
   known: ReadonlyMap<number, Known>,
+  before: readonly IdentifiedField[],
 ): void {
   const check = ({ id, field, children }: LanceColumn, isItem: boolean): void => {
     if (!isItem && known.get(id)?.lance.name !== field.name) checkName(field.name);
@@ -240,7 +241,7 @@ function checkNames(
       check(column, false);
       if (!known.has(column.id)) checkWidth(column.field);
     }
-    refuseTwins(tree);
+    refuseTwins(tree, before);
   } catch (error) {
     if (!isDirspaceError(error, 'InvalidInput')) throw error;
     throw invalid(error.message.replace(/\.$/, ''), error);

@@ -3,6 +3,8 @@ import { beforeEach, expect, test } from 'vitest';
 import {
   Field,
   Float64,
+  Int32,
+  List,
   type RecordBatchStream,
   recordBatchStream,
   Schema,
@@ -974,6 +976,37 @@ test.each(Object.entries(CONTRADICTED))(
     change();
     await expect(create(client.stage(operation))).rejects.toThrow(says);
     expect(await ids()).toEqual([0, 1, 2, 3, 4]);
+  },
+);
+
+const twins = new Struct([1, 2].map(() => new Field('a', new Int32(), true)));
+
+test.each([
+  ['a struct', twins],
+  ['structs in a list', new List(new Field('item', twins, true))],
+])(
+  '%s of two members of one name stays as it came, and no change makes another',
+  async (_, type) => {
+    const fields = [new Field('id', new Int32(), true), new Field('c', type, true)];
+    await db.createTable('u', [], undefined, { schema: new Schema(fields) });
+    client = new LanceClient(files, 'data/u.table');
+    const stage = (change: (name: string, id: number) => string): Promise<unknown> => {
+      client.open();
+      client.manifest.fields = client.manifest.fields.map((each) => ({
+        ...each,
+        name: change(each.name, each.id),
+      }));
+      return db.namespace.createTableVersion({ id: ['u'], ...client.stage(project()) });
+    };
+    await stage((name) => (name === 'id' ? 'number' : name));
+    const names = async () =>
+      (await (await db.openTable('u')).schema()).fields.map(({ name }) => name);
+    expect(await names()).toEqual(['number', 'c']);
+    const last = Math.max(...client.manifest.fields.map(({ id }) => id));
+    await stage((name, id) => (id === last ? 'b' : name));
+    await expect(stage((name, id) => (id === last ? 'a' : name))).rejects.toThrow(
+      'There is a column "a" already',
+    );
   },
 );
 
