@@ -4,7 +4,8 @@
  * that is Internal or not a DirspaceError. `parseErrorBody` finds the error code by the number in
  * the body. Where several codes share a number, the body's `context` names the code; without it,
  * the first of them counts. If the number is unknown or missing, the HTTP status in the body's
- * `type`, or else that of the response, decides together with the operation.
+ * `type`, or else that of the response, decides together with the operation. An internal error that
+ * begins with `Not supported: `, as Lance's own server sends it, becomes Unsupported.
  */
 import {
   DirspaceError,

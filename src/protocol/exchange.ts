@@ -1,10 +1,12 @@
 /**
  * Translates requests and JSON responses to and from HTTP. A client splits a request into path,
  * query and body (`splitRequest`); a server joins these parts and checks the request
- * (`joinRequest`). Both throw InvalidInput for a bad one. `formatAnswer` gives what is sent for a
- * response; `parseAnswer` reads it, and throws Internal if it does not fit. The operations table
- * says in which part each member belongs, and wire-query.ts translates members that differ on the
- * wire. client/ and server/ send and receive the parts, and handle headers.
+ * (`joinRequest`). Both throw InvalidInput for a bad one; `refuseUnknownParameters` does so for a
+ * query parameter that the operation lacks. `formatAnswer` gives what is sent for a response;
+ * `parseAnswer` reads it, and throws Internal if it does not fit. `jsonText` writes JSON in which
+ * bigints are strings. The operations table says in which part each member belongs, and
+ * wire-query.ts translates members that differ on the wire. client/ and server/ send and receive
+ * the parts, and handle headers.
  */
 import { DirspaceError } from '../errors.ts';
 import { checkedRequest } from './checked-request.ts';

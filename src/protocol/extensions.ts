@@ -3,7 +3,8 @@
  * such as undrop, optimize, verify and trash. The types of the others are in branch-diff.ts,
  * events.ts, models/jobs.ts and table-insight.ts. Every method is optional: a catalog leaves out
  * the operations that it cannot carry out, and callers check for a method before they call it.
- * `progressTo` passes on the progress of compaction with the names of the protocol.
+ * `progressTo` passes on the progress of work on rows, such as compaction, with the names of the
+ * protocol.
  */
 import type { RecordBatchStream } from '../arrow/index.ts';
 import type {

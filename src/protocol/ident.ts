@@ -1,10 +1,10 @@
 /**
- * Checks ids (`checkPath`), and converts them between a list of names (`['prod', 'user']`) and text
- * (`prod$user`, by `formatId` and `parseId`). A name has ASCII letters, digits, `_`, `-` and `.`;
- * other names throw InvalidInput, as does a delimiter that makes an id read as another one. The
- * delimiter alone stands for the root. `errorNaming` makes errors whose message names objects by
- * their ids, and `namedBy` makes the same error with other names, for example as SQL writes them.
- * exchange.ts does the percent-encoding.
+ * Checks ids (`checkPath`, `checkComponent`), compares them (`equalPaths`), and converts them
+ * between a list of names (`['prod', 'user']`) and text (`prod$user`, by `formatId` and `parseId`).
+ * A name has ASCII letters, digits, `_`, `-` and `.`; other names throw InvalidInput, as does a
+ * delimiter that makes an id read as another one. The delimiter alone stands for the root.
+ * `errorNaming` makes errors whose message names objects by their ids, and `namedBy` makes the same
+ * error with other names, for example as SQL writes them. exchange.ts does the percent-encoding.
  */
 import {
   DirspaceError,

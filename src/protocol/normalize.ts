@@ -5,7 +5,8 @@
  * dropped, unless the model allows null. Members that are `wideInteger` in the model become
  * bigints; they may be given as digits in text or as numbers below 2^53. Other integers stay
  * numbers below 2^53. Members that the model does not have are kept. `wideListsInSteps` converts a
- * request's lists of more than 8,192 wide integers beforehand, in steps.
+ * request's lists of more than 8,192 wide integers beforehand, in steps; it returns undefined if
+ * there are none.
  */
 import { DirspaceError, type ErrorCode } from '../errors.ts';
 import { type JsonSchema, MODELS, type Model, type ModelName } from './models/index.ts';

@@ -3,8 +3,9 @@
  * `toWire` before sending on the client, `fromWire` after receiving on the server. In a query on
  * the wire the number of rows (`k`) is at most 2^31 - 1 (`EVERY_ROW`), which means no limit. A
  * rename to the root is marked with `to_root`; naming another namespace too throws InvalidInput.
- * `renameTarget` returns the namespace that a rename names. `oftenPassedOver` lists the members of
- * a query that servers of other makers may ignore or treat differently.
+ * `renameTarget` returns the namespace that a rename names, or undefined if the table stays in its
+ * own. `oftenPassedOver` lists the members of a query that servers of other makers may ignore or
+ * treat differently.
  */
 import { DirspaceError } from '../errors.ts';
 import type { AnyOperation } from './every-operation.ts';

@@ -1,11 +1,12 @@
 /**
  * Defines `Catalog`, one open catalog with its store and engine, which every operation gets. Other
- * functions find the namespace, table or branch that a request names: those named `find...` return
- * undefined if it is missing, and those named `require...` and `readNamespace` throw the error that
- * the caller gets, such as TableNotFound. `storedTable` gives the versions, tags and branches of a
- * table that was found. `namespaceId` and `tableId` check ids, and `requireRoom` throws
- * InvalidInput for an id whose path would be too long. Every write starts with `beginWrite`, which
- * throws ReadOnly for a read-only catalog and sets up the root of a new one.
+ * functions find the namespace, table or branch that a request names: those named `find...` and
+ * `readTableRecord` return undefined if it is missing, and those named `require...` and
+ * `readNamespace` throw the error that the caller gets, such as TableNotFound. `storedTable` gives
+ * the versions, tags and branches of a table that was found, and `locationOf` the location of a
+ * folder. `namespaceId` and `tableId` check ids, and `requireRoom` throws InvalidInput for an id
+ * whose path would be too long. Every write starts with `beginWrite`, which throws ReadOnly for a
+ * read-only catalog and sets up the root of a new one.
  */
 import type { AllowedLocation } from '../../allowed-locations.ts';
 import type { Env } from '../../env.ts';

@@ -1,12 +1,13 @@
 /**
  * Finds the datasets of tables that other programs write in Lance's format: in a folder that the
  * catalog has reserved for those programs, at a registered location, or in the table's own folder
- * (`lancePlace`). `lanceVersions` lists their versions by the names of their manifests. Either
- * other programs or this engine write a table, never both. `closeToOthers` must be called before
- * this engine publishes the first rows of a table: it closes the reserved folder by a file in its
- * place (`fence`), or throws Unsupported if others have written there. `removeForGood` deletes a
- * folder of tables and what others wrote at the places reserved for them, and closes these.
- * `rowsElsewhere` builds the Unsupported error for operations on rows that other programs write.
+ * (`lancePlace`). `tablePlace` and `placeOf` give the location that DescribeTable answers.
+ * `lanceVersions` lists versions by the names of their manifests. Either other programs or this
+ * engine write a table, never both. `closeToOthers` must be called before this engine publishes the
+ * first rows of a table: it closes the reserved folder by a file in its place (`fence`, `isFence`),
+ * or throws Unsupported if others have written there. `removeForGood` deletes a folder of tables
+ * and what others wrote at the places reserved for them, and closes these. `rowsElsewhere` builds
+ * the Unsupported error for rows that other programs write, and `isOfOthers` recognises it.
  */
 import { type DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

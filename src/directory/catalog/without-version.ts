@@ -3,8 +3,8 @@
  * only declared (`isOnlyDeclared`), or it has files that this catalog cannot read. `claimForRows`
  * must be called right before the first version of such a table is published. It refuses a table
  * with those files, so that nobody's rows are hidden, and closes the place that is reserved for
- * other programs, so that they cannot write beside the new rows. `refuseStorage` only refuses. In
- * mode Create the error of both is TableAlreadyExists.
+ * other programs, so that they cannot write beside the new rows. `refuseStorage` only refuses. The
+ * files throw TableAlreadyExists in mode Create, otherwise Unsupported or InvalidTableState.
  */
 import type { DirspaceError, ErrorCode } from '../../errors.ts';
 import { TABLE_FILE } from '../../format/index.ts';

@@ -4,7 +4,8 @@
  * writer publishes one before, it merges into that. If a merge exceeds its timeout, it throws
  * ServiceUnavailable and changes nothing. UpdateTable with properties throws Unsupported. Changes
  * start with `beginChange`, which finds the branch. It returns the version of an earlier request
- * with the same idempotency key as `repeated`; then nothing is to be changed.
+ * with the same idempotency key as `repeated`, which the caller answers instead of changing
+ * anything again.
  */
 
 import type { ArrowBody } from '../../arrow/index.ts';

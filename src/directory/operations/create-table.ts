@@ -1,13 +1,13 @@
 /**
  * Carries out CreateTable, DeclareTable and CloneTable (`createTable`, `declareTable`,
  * `cloneTable`). A new table is built in the staging folder and renamed to its place
- * (place-table.ts), so readers see all of it or nothing. A taken name throws TableAlreadyExists,
- * unless the mode of CreateTable says otherwise. Rows that overwrite an existing table or fill a
- * declared one are committed as a new version. A table declared without a location gets a folder
- * where other programs may write it; inside the root only the place of its name is accepted as
- * location, outside only an allowed one, and any other throws InvalidInput. So do storage options
- * of CreateTable. A clone has the content of one version of another table, without its history,
- * tags and branches.
+ * (place-table.ts), so readers see all of it or nothing. CreateTable can overwrite an existing
+ * table or fill a declared one: its rows are committed as a new version. Otherwise a taken name
+ * throws TableAlreadyExists, unless the mode is exist_ok. A table declared without a location gets
+ * a folder where other programs may write it. A given location must be the place of its name, or an
+ * allowed one outside the root; any other throws InvalidInput, and so do storage options of
+ * CreateTable. A clone has the content of one version of another table, without its history, tags
+ * and branches.
  */
 
 import { outsideLocation } from '../../allowed-locations.ts';

@@ -1,11 +1,11 @@
 /**
- * Drops, renames, deregisters and registers tables as entries of the catalog (`dropTable` and so
- * on). The table's folder is moved by a rename: that of a dropped table to the trash, and that of a
- * deregistered one to `.dirspace/detached`. A table outside the root is not moved when it is
- * registered: it gets a new entry, and none of its files is read. A missing table throws
- * TableNotFound, and a location without a table InvalidInput. A name that is taken throws
- * TableAlreadyExists; only registering in mode overwrite replaces the table that has it.
- * list-tables.ts lists tables.
+ * Drops, renames, deregisters and registers tables as entries of the catalog (`dropTable`,
+ * `renameTable`, `deregisterTable`, `registerTable`). The table's folder is moved by a rename: that
+ * of a dropped table to the trash, and that of a deregistered one to `.dirspace/detached`. A table
+ * outside the root is not moved when it is registered: it gets a new entry, and none of its files
+ * is read. A missing table throws TableNotFound, and a location without a table InvalidInput. A
+ * name that is taken throws TableAlreadyExists; only registering in mode overwrite replaces the
+ * table that has it. list-tables.ts lists tables.
  */
 import { outsideLocation } from '../../allowed-locations.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
@@ -118,8 +118,9 @@ export async function deregisterTable(
 }
 
 /**
- * Puts a table folder that lies somewhere inside the root into its place in the tree.
- * @throws InvalidInput for a location outside the root or without a table
+ * Puts a table folder that lies somewhere inside the root into its place in the tree, or makes an
+ * entry for an allowed location outside it. @throws InvalidInput for any other location outside the
+ * root, and for a folder without a table
  */
 export async function registerTable(
   catalog: Catalog,

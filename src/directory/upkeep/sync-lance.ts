@@ -1,8 +1,8 @@
 /**
- * Carries out SyncLance, which updates the files by which Lance opens tables by path. It updates
- * one table or all tables below a namespace. The result tells for each table whether Lance opens
- * it, or why not. For the whole catalog it also synchronizes the list of tables (follow-lance.ts).
- * An id of neither a table nor a namespace throws TableNotFound.
+ * Carries out SyncLance (`syncLance`), which updates the files by which Lance opens tables by path.
+ * It updates one table or all tables below a namespace. The result tells for each table whether
+ * Lance opens it, or why not. For the whole catalog it also synchronizes the list of tables
+ * (follow-lance.ts). An id of neither a table nor a namespace throws TableNotFound.
  */
 import { isDirspaceError } from '../../errors.ts';
 import { LANCE_CATALOG } from '../../format/index.ts';

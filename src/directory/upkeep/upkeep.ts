@@ -1,9 +1,9 @@
 /**
- * Carries out CleanupTable and OptimizeTable. CleanupTable removes old versions and unused files of
- * a table. OptimizeTable compacts a branch, unless the request says not to, and updates its
- * indexes. On request it also changes the compression of the branch, or cleans up the table. Both
- * operations sweep the trash at the end. A dry run only reports. Invalid ages and goals throw
- * InvalidInput. auto-compact.ts compacts in the background.
+ * Carries out CleanupTable (`cleanupTable`) and OptimizeTable (`optimizeTable`). CleanupTable
+ * removes old versions and unused files of a table. OptimizeTable compacts a branch, unless the
+ * request says not to, and updates its indexes. On request it also changes the compression of the
+ * branch, or cleans up the table. Both operations sweep the trash at the end. A dry run only
+ * reports. Invalid ages and goals throw InvalidInput. auto-compact.ts compacts in the background.
  */
 import { checkCompression } from '../../compression.ts';
 import { DirspaceError } from '../../errors.ts';

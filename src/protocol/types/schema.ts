@@ -1,8 +1,9 @@
 /**
  * Converts Arrow schemas to the protocol's JSON (`schemaToJson`, `schemaToLanceJson`) and back
- * (`schemaFromJson`, `sharedSchema`), and single types (`typeToJson`, `typeFromJson`). JSON from
- * outside is validated: a malformed value, more than 64 levels or more than 65,536 fields throw
- * InvalidInput, and a type that does not exist throws TableSchemaValidation. Writing throws
+ * (`schemaFromJson`), and single types (`typeToJson`, `typeFromJson`). `sharedSchema` reads JSON
+ * that never changes only once; all callers get the same schema, so it must not be handed out. JSON
+ * from outside is validated: a malformed value, more than 64 levels or more than 65,536 fields
+ * throw InvalidInput, and a type that does not exist throws TableSchemaValidation. Writing throws
  * TableSchemaValidation for such a type or depth. The ids of dictionaries are not kept.
  */
 import { DataType, Field, plainType, Schema, typeName } from '../../arrow/index.ts';

@@ -1,9 +1,10 @@
 /**
  * Parses the parameters in the names of types without child fields, and returns the Arrow types:
  * times, timestamps, durations, intervals, decimals and fixed-size binaries. There is one function
- * for each, such as `timestamp` or `decimal`. It calls the caller's `refuse` for parameters that
- * do not fit, and for child fields or a length that the type does not take. type-parser.ts also
- * uses the checks of parameters.
+ * for each, such as `timestamp` or `decimal`. It calls the caller's `refuse` for parameters that do
+ * not fit, and for child fields or a length that the type does not take. type-parser.ts also uses
+ * the checks `takeNothing`, `noParameters` and `fixedLength`, and `cut`, which splits a name at its
+ * first colon.
  */
 import {
   checkDecimal,

@@ -2,8 +2,8 @@
  * `onlyFirst` leaves out rows that are not among the first of their partition, before they are put
  * in order: those whose first key comes behind the keys of enough other rows. Rows with equal keys
  * stay, and so do those whose key is null or NaN, so more rows than asked for may be left and have
- * to be put in order. All rows stay if keys are neither numbers nor dates or times, or if the
- * partitions are so small that at most half of the rows could go.
+ * to be put in order. All rows stay if the keys are not numbers, dates or times that doubles hold
+ * exactly, or if the partitions are so small that less than half of the rows could go.
  */
 import { batchBytes, gatherBatch, type RecordBatch } from '../../arrow/index.ts';
 import { asSafeNumbers, type Column, validityOf } from '../../sql/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Takes conditions of OR apart for joins. `withoutShared` draws out the terms that all alternatives
  * have, so that equations among them become keys. `impliedBy` gives the conditions on single
- * columns that follow from all alternatives, so that they can move into the tables below. Terms that
- * may fail stay where they are, since what stands before them may rule rows out.
+ * columns that follow from all alternatives, so that they can move into the tables below. Terms
+ * that may fail stay where they are, since what stands before them may rule rows out.
  */
 import type { Expression } from '../../sql/index.ts';
 import { columnsIn, conjuncts, isComparison, joined, textOf } from './trees.ts';

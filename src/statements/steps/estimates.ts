@@ -1,7 +1,7 @@
 /**
  * Estimates how many rows a plan gives, from the numbers of rows of its tables and the forms of its
- * conditions. `rowsOf` estimates the rows of a plan, `differentOf` and `differentKeys` the different
- * values of keys, and `joinedRowsOf` the pairs of rows of two plans that agree in them.
+ * conditions. `rowsOf` estimates the rows of a plan, `differentOf` and `differentKeys` the
+ * different values of keys, and `joinedRowsOf` the pairs of rows of two plans that agree in them.
  */
 import type { Expression } from '../../sql/index.ts';
 import type { JoinStep, Plan } from './plan-tree.ts';

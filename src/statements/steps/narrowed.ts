@@ -1,9 +1,9 @@
 /**
- * `groupsNarrowed` leaves rows out before they are grouped, where a join only asks for the groups
- * of few keys: a semi join with the other side's keys goes below the group. Sub-selects that sum up
- * a whole table for a few rows of the query around them become such joins. The other side is read
- * twice then, so this is done only if its rows, and those of its tables, are at most a quarter of
- * the group's.
+ * `groupsNarrowed` leaves rows out before they are grouped, if an inner or left join above asks
+ * only for the groups of few keys. It puts a semi join with the keys of the join's other side below
+ * the group. Joins of this kind come from subqueries that sum up a whole table for a few rows of
+ * the query around them. The other side is then read twice, so this is done only if its rows, and
+ * those of its tables, are at most a quarter of the group's.
  */
 import { rowsOf } from './estimates.ts';
 import { halvesBelow } from './halves.ts';

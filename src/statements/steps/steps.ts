@@ -1,10 +1,11 @@
 /**
  * Builds steps of plans with the schema of their rows, for example `projected`, `filtered`,
- * `sorted`, `grouped`, `distinctRows`, and `firstRows`, which keeps one row of each key. A
- * condition that is not boolean throws InvalidInput, and so does a map as a key of groups.
- * `checkOrder` throws it for a value that has no order; `grouped` calls it for ORDER BY within
- * aggregates, `sorted` does not. `joinSchema` and `pairSchema` return the schemas of a join and of
- * its pairs, and `isHalf` recognises semi and anti joins; joins.ts builds the join itself.
+ * `sorted`, `grouped`, `groupedBySets`, `marked`, `united`, `distinctRows`, and `firstRows`, which
+ * keeps one row of each key. A condition that is not boolean throws InvalidInput, and so does a map
+ * as a key of groups. `checkOrder` throws it for a value that has no order; `grouped` calls it for
+ * ORDER BY within aggregates, `sorted` does not. `joinSchema` and `pairSchema` return the schemas
+ * of a join and of its pairs, and `isHalf` recognises semi and anti joins; joins.ts builds the join
+ * itself.
  */
 import {
   Bool,
