@@ -240,8 +240,27 @@ describe('the first rows of partitions', () => {
     ['rows behind', numbered('t', 'n'), 'r >= 2'],
     ['one of two', numbered('t', 'n'), 'r <= 2 OR id = 1'],
     ['many', numbered('t', 'n'), 'r <= 100'],
+    ['later keys that may fail', numbered('t', 'n, 1 / n'), 'r <= 2'],
   ])('are not told: %s', async (_, from, where) => {
     expect(await planOf(`SELECT * FROM (${from}) s WHERE ${where}`)).not.toContain('of the first');
+  });
+
+  test('are those of a key that the program computes once for each row', async () => {
+    let calls = 0;
+    const end = registerFunction('ranked', (value: number) => value + 0 * calls++, {
+      args: ['double'],
+      returns: 'double',
+    });
+    try {
+      for (const order of ['ranked(id)', 'n, ranked(id)']) {
+        calls = 0;
+        const few = `SELECT * FROM (${numbered('t', order)}) s WHERE r <= 1`;
+        expect(await rows(few)).toHaveLength(6);
+        expect(calls).toBe(60);
+      }
+    } finally {
+      end();
+    }
   });
 
   const orders = ['n', 'f', 'd', 'id'].flatMap((key) =>

@@ -3,8 +3,10 @@
  * behind need not be put in order. It changes windows with PARTITION BY and ORDER BY whose only
  * functions are `row_number()`, if the filter right above compares a row number with a constant,
  * such as `<= 3`, and at most 64 rows pass. It returns the plan with `first` in these windows.
+ * Windows whose ORDER BY calls functions of the program, or may fail for rows that are left out, keep
+ * all rows.
  */
-import type { Expression } from '../../sql/index.ts';
+import { compileTree, type Expression } from '../../sql/index.ts';
 import { conjuncts, type Plan, type WindowStep, withInputs } from '../steps/index.ts';
 
 /** More rows of a partition are not found without an order of all. */
@@ -16,12 +18,19 @@ export function firstsOfPartitions(plan: Plan): Plan {
   const window = step.input;
   const { calls, partitionBy, orderBy } = window;
   if (partitionBy.length === 0 || orderBy.length === 0) return step;
-  if (!calls.every(({ name }) => name === 'row_number')) return step;
+  if (!calls.every(({ name }) => name === 'row_number') || !isSure(window)) return step;
   const terms = conjuncts(step.condition);
   const firsts = terms.map((term) => asked(term, window)).filter((first) => first <= MOST);
   if (firsts.length === 0) return step;
   return { ...step, input: { ...window, first: Math.min(...firsts) } };
 }
+
+/** The first key is computed twice, and the others of fewer rows. */
+const isSure = ({ orderBy, input }: WindowStep): boolean =>
+  orderBy.every(({ value }, at) => {
+    const compiled = compileTree(value, input.schema);
+    return !compiled.callsProgram && (at === 0 || !compiled.canFail);
+  });
 
 /** How many rows of a partition a term is true of at most. */
 function asked(term: Expression, window: WindowStep): number {
