@@ -91,6 +91,40 @@ describe('sums that differ by a constant', () => {
   });
 });
 
+describe('sums with a filter of the program', () => {
+  test('call it for each of them', async () => {
+    let calls = 0;
+    const signature = { args: ['double'], returns: 'bool' } as const;
+    const end = registerFunction('among_first', () => ++calls <= 3, signature);
+    const sum = (addend: number) => `sum(s + ${addend}) FILTER (WHERE among_first(s))`;
+    const sql = (items: string) => `SELECT ${items} FROM t WHERE s >= 0 AND s < 127`;
+    try {
+      expect(await rows(sql(`${sum(1)} AS a, ${sum(2)} AS b`))).toEqual([{ a: 4, b: null }]);
+      expect(calls).toBe(6);
+      calls = 0;
+      expect(await rows(sql(`${sum(1)} AS a`))).toEqual([{ a: 4 }]);
+      expect(calls).toBe(3);
+    } finally {
+      end();
+    }
+  });
+
+  test.each(['sum(s) > 1', 'sum(s) OVER () > 1', 's', 'missing', 'nothing(s)'])(
+    'are refused as one alone is: %s',
+    async (filter) => {
+      const sum = (addend: number) => `sum(s + ${addend}) FILTER (WHERE ${filter})`;
+      const told = (sql: string): Promise<string> =>
+        rows(sql).then(
+          () => 'rows',
+          ({ message }) => message.replace(/ \(at position.*/s, ''),
+        );
+      const alone = await told(`SELECT ${sum(1)} FROM t`);
+      expect(await told(`SELECT ${sum(1)}, ${sum(2)} FROM t`)).toBe(alone);
+      expect(alone).not.toBe('rows');
+    },
+  );
+});
+
 describe('keys that follow from other keys', () => {
   const SUM_UP = /Sum up by ([^:]*):/;
   const keysIn = async (sql: string): Promise<string | undefined> =>

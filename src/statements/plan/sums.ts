@@ -4,9 +4,15 @@
  * aggregates do for all of them. It returns undefined if no column has two such sums. The column
  * has at most 32 bits and the constants at most 9 digits, so neither the terms nor their sums leave
  * 64 bits, and the results and the errors are the same.
+ * Sums whose FILTER calls functions of the program are left alone, as each calls them itself.
  */
 import { DataType, plainType, type Schema } from '../../arrow/index.ts';
-import { type AggregateExpression, compileTree, type Expression } from '../../sql/index.ts';
+import {
+  type AggregateExpression,
+  compileConditionTree,
+  compileTree,
+  type Expression,
+} from '../../sql/index.ts';
 import { rewritten, textOf, visit } from '../steps/index.ts';
 
 /** `sum(column + addend)`. */
@@ -62,12 +68,13 @@ const plainCall = (
 ): AggregateExpression => ({ ...call, name, args: [column] });
 
 function shiftedSum(call: AggregateExpression, schema: Schema): ShiftedSum | undefined {
-  const { name, args, distinct, over, orderBy } = call;
+  const { name, args, distinct, over, orderBy, filter } = call;
   const [arg] = args;
   if (name !== 'sum' || distinct || over !== undefined || orderBy.length > 0) return undefined;
   if (args.length !== 1 || arg?.kind !== 'binary' || (arg.op !== '+' && arg.op !== '-')) {
     return undefined;
   }
+  if (filter !== undefined && compileConditionTree(filter, schema).callsProgram) return undefined;
   const { op, left, right } = arg;
   if (left.kind === 'column' && isAddend(right)) return ofColumn(left, op, right, schema);
   if (op === '+' && isAddend(left) && right.kind === 'column') {
