@@ -1,10 +1,11 @@
 /**
- * Decides which tables may lie outside a catalog's root. `checkAllowedLocations` validates the list
- * of allowed URI prefixes in the configuration, and `ruleOf` finds the prefix of a location.
- * `outsideLocation` converts a caller's location to a URI, or returns undefined if it is below no
- * allowed prefix. It throws InvalidInput for a location below a prefix that has escapes, `..` or
- * the like, or, with `file:`, symbolic links that lead out of the prefix. The caller passes the
- * function that resolves links, so this file does no I/O.
+ * Decides which tables may lie outside a catalog's root. `checkAllowedLocations` validates the
+ * configured list of URI prefixes, and throws InvalidInput for a wrong one. `ruleOf` returns the
+ * entry with the longest prefix of a location, or undefined. `outsideLocation` converts a caller's
+ * location to a URI, or returns undefined if it is below no allowed prefix. It throws InvalidInput
+ * for the prefix itself, for a location with escapes, `..` or the like, and for a `file:` location
+ * whose symbolic links lead out of the prefix. The caller passes the function that resolves links,
+ * so this file does no I/O.
  */
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DirspaceError } from './errors.ts';

@@ -1,6 +1,7 @@
 /**
- * Joins pieces of bytes (`joined`), 32-bit integers or floats into one array; a single piece is
- * returned as it is. `atWords` copies bytes that do not begin at a multiple of 8, as views of
+ * Joins pieces into one array: `joined` takes bytes, `joinedIntegers` and `joinedFloats` take
+ * 32-bit numbers. A single piece is returned as it is, not copied. `totalLength` adds up the
+ * lengths of pieces. `atWords` copies bytes that do not begin at a multiple of 8, as views of
  * 64-bit numbers must. `plainBytes` views a part of bytes as a plain Uint8Array, because a Buffer's
  * `slice` does not copy. `isContinuation` recognises the later bytes of a UTF-8 character, so that
  * a text is not cut inside one.

@@ -1,8 +1,9 @@
 /**
  * Defines `Env`: the clock, random ids, random numbers and sleep that a catalog uses. `systemEnv`
  * is the real one; tests pass their own to replay a run. `wholeMillis` wraps an Env so that its
- * clock returns whole milliseconds. `elapsed` gives the time by which long work is measured: the
- * Env's own `elapsed` if it has one, or else its clock.
+ * clock returns whole milliseconds; a clock that returns no time makes it throw InvalidInput.
+ * `elapsed` gives the time by which long work is measured: the Env's own `elapsed` if it has one,
+ * or else its clock. `LONGEST_TIMER` is the longest wait that a timer of Node takes.
  */
 import { randomUUID } from 'node:crypto';
 import { DirspaceError } from './errors.ts';

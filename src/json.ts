@@ -1,10 +1,11 @@
 /**
  * Parses and writes the JSON documents of a catalog, which may be damaged or forged.
- * `encodeChecksummed` puts a crc32 at the beginning, and `parseChecksummed` verifies it before it
- * parses; `parseJson` parses an object without one. Damage, and more than 64 MiB, throw Corrupt
- * with the file's name (`corrupt`). `integerMember` and similar functions check the type of one
- * member. `encodeChecksummedInSteps` and `parseChecksummedInSteps` yield between the parts of a
- * long document.
+ * `encodeChecksummed` puts a crc32 at the beginning. `parseChecksummed` verifies it before it
+ * parses, and `verifiedChecksum` does so without parsing. `parseJson` parses an object without a
+ * checksum. Damage, and a document of more than 64 MiB, throw Corrupt with the file's name
+ * (`corrupt`). `integerMember` and similar functions check the type of one member.
+ * `encodeChecksummedInSteps` and `parseChecksummedInSteps` are generators that yield between the
+ * parts of a long document.
  */
 import { crc32 } from 'node:zlib';
 import { DirspaceError } from './errors.ts';

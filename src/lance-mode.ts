@@ -1,9 +1,10 @@
 /**
  * Defines `LanceMode`, the setting of a catalog that says how Lance's clients can use its tables.
  * `off`: not at all. `read`: they read through a server. `sync`: they can also open the tables by
- * path. `write`: they can also write through a server. The property `lance` of a table overrides
- * the setting (`lanceProperty`, `modeOfNewTable`). Any other value of it throws InvalidInput
- * (`checkLanceMode`).
+ * path. `write`: they can also write through a server. `followsByPath` is true for the last two. A
+ * table's property `lance` overrides the setting: `lanceProperty` tells whether it is other than
+ * `off`, or undefined if there is none, and `modeOfNewTable` falls back to the catalog's mode. Any
+ * other value throws InvalidInput (`checkLanceMode`).
  */
 import { DirspaceError } from './errors.ts';
 

@@ -1,10 +1,10 @@
 /**
  * Builds and parses the engine's own names of files and folders on disk, without I/O. `NameCodec`
- * maps the ids of namespaces and tables to folders, and throws InvalidInput for a name that is too
- * long on disk. Other functions name the files in a table's folder and in the private folder
- * `.dirspace`; those of tags and branches throw InvalidInput for a name that is not allowed
- * (`isRefName`). Functions named `parse...` return undefined for names of other forms.
- * lance-paths.ts has the names that Lance gives.
+ * maps the ids of namespaces and tables to folders and back. It escapes capitals if the disk folds
+ * case, and throws InvalidInput for a name that is too long on disk. Other functions name the files
+ * in a table's folder and in the private folder `.dirspace`; those of tags and branches throw
+ * InvalidInput for a name that is not allowed (`isRefName`). Functions named `parse...` return
+ * undefined for names of other forms. lance-paths.ts has the names that Lance gives.
  */
 import { DirspaceError } from './errors.ts';
 

@@ -1,8 +1,9 @@
 /**
- * `RegexpBudget` counts the steps that the regular expressions of one request take. If a limit is
- * set, more steps throw InvalidInput. sql/regexp/ bounds the work on each single text, but a
- * request may match very many texts. `isTired` is true after every 262,144 steps or more, when the
- * request should let other work go on.
+ * `RegexpBudget` counts the steps that the regular expressions of one request take. Callers report
+ * steps with `take`, which throws InvalidInput once they exceed the limit, if one is set. The
+ * matching in sql/regexp/ bounds the work on each single text, but a request may match very many
+ * texts. `isTired` returns true once when 262,144 steps or more were taken since it last did; the
+ * request should then let other work go on.
  */
 import { DirspaceError } from './errors.ts';
 

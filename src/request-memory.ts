@@ -1,11 +1,12 @@
 /**
  * Bounds memory: `RequestMemory` that of one request, `ServerMemory` that of all requests of a
  * server, and `BatchMemory` that of the values computed for one record batch. Callers announce
- * bytes before they allocate them, and give them back; `HeldMemory` does so for one thing that
- * grows and shrinks. The memory of the process is not measured. Too many bytes of a request or
- * record batch throw InvalidInput, and too many of the server throw ServiceUnavailable. Record
- * batches that stream through a server share half of its memory: one may always pass, others wait
- * in line, 10 seconds at most by default.
+ * bytes with `take` before they allocate them, and return them with `giveBack`. `HeldMemory` counts
+ * one thing that grows and shrinks; its holder must call `end`. The memory of the process is not
+ * measured. Too many bytes of a request or record batch throw InvalidInput, and too many of the
+ * server throw ServiceUnavailable. Record batches that stream through a server share half of its
+ * memory: one may always pass, others wait in line, 10 seconds at most by default. When memory is
+ * short, the answer whose reader has been slow longest is cut off, after 5 seconds or more.
  */
 import { DirspaceError } from './errors.ts';
 import { RegexpBudget } from './regexp-budget.ts';

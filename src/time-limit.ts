@@ -1,8 +1,8 @@
 /**
- * `endingAfter` makes an abort signal that aborts when a time is over, or when a given signal does.
- * `AbortSignal.any` joins the two signals, but does not keep the timer of the first from garbage
- * collection, and a lost timer would never fire. So this file keeps the timer for as long as the
- * joined signal lives.
+ * `endingAfter` makes an abort signal that aborts with a TimeoutError when a time is over (24 days
+ * at most), or when a given signal aborts. `AbortSignal.any` joins the two signals, but does not
+ * keep the timer of the first from garbage collection, and a lost timer would never fire. So this
+ * file keeps the timer for as long as the joined signal lives.
  */
 import { LONGEST_TIMER } from './env.ts';
 

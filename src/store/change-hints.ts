@@ -1,8 +1,9 @@
 /**
  * `hintsOf` returns the channel on which stores of this process announce that the entries of a
- * folder changed. There is one channel for each file system object that a user passes in, such as
- * memfs, because the operating system cannot watch such objects. Stores on node:fs announce
- * nothing. A hint may be late, be repeated, or concern a change that was undone.
+ * folder changed (`emit`). Listeners are called shortly afterwards, once per folder; `add` returns
+ * the function that removes one. There is one channel for each file system object that a user
+ * passes in, such as memfs, because the operating system cannot watch such objects. Stores on
+ * node:fs announce nothing. A hint may be late, be repeated, or concern a change that was undone.
  */
 
 export type HintListener = (absoluteFolder: string) => void;

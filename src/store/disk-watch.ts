@@ -2,9 +2,9 @@
  * `DiskWatch` watches a folder tree on disk with chokidar, and calls `onChange` with each folder
  * whose entries changed, except folders that its caller hides. It needs one system watch for each
  * folder, however many files are in it. If chokidar stops noticing changes, it starts a new
- * watcher; if the system runs out of watches, the new one polls. After each start it requests a
- * rescan, which covers missed changes. `ready` resolves once the root exists and the first watcher
- * runs, or once it is closed.
+ * watcher; if the system runs out of watches, the new one polls. After each start it calls
+ * `onRescan`, which covers missed changes. Errors go to `onError`. `ready` resolves once the root
+ * exists and the first watcher runs, or once it is closed. `close` ends the watch.
  */
 import { setMaxListeners } from 'node:events';
 import nodeFs from 'node:fs';

@@ -2,10 +2,10 @@
  * `FileStore` implements `Store` over node:fs or any object of its shape, such as memfs.
  * `openFileStore` opens one at a root, and creates the root unless the store is read-only. Failed
  * calls of the file system throw the errors of disk/store-error.ts. But `getHint` and `putHint`
- * ignore failures, `alias` returns false, and `realPath` throws the system's own error. In a
- * read-only store writing calls throw ReadOnly; only `alias` returns whether the link is there
- * already. Small reads and metadata use synchronous calls, which are faster for them. Long writes
- * and flushes go through the thread pool, so that they do not block the process.
+ * ignore failures, `alias` returns false if no link can be made, and `realPath` throws the system's
+ * own error. In a read-only store writing calls throw ReadOnly; only `alias` returns whether the
+ * link is there already. Small reads and metadata use synchronous calls, which are faster for them.
+ * Long writes and flushes go through the thread pool, so that they do not block the process.
  */
 
 import nodeFs from 'node:fs';

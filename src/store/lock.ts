@@ -1,9 +1,10 @@
 /**
  * `withLock` runs work under an advisory lock between processes, so that they do not all do the
  * same work. If the lock cannot be taken in time (10 seconds by default), the work runs without it;
- * its `Lease` tells whether the lock is held. Commits do not depend on a lock. A lock is a file
- * that names the process of its holder. The lock is taken over at once if that process is known to
- * have died, otherwise after 30 seconds without a refresh. `isLocked` looks whether there is one.
+ * its `Lease` tells whether the lock is held. An abort while it waits throws the signal's reason.
+ * Commits do not depend on a lock. A lock is a file that names the process of its holder. The lock
+ * is taken over at once if that process is known to have died, otherwise after 30 seconds without a
+ * refresh. `isLocked` tells whether the file is there, maybe left by a dead holder.
  */
 import { createHash } from 'node:crypto';
 import { type Env, systemEnv } from '../env.ts';

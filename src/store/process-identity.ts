@@ -1,9 +1,9 @@
 /**
- * Identifies a process in file names, by host key, process id and start time. `processTag` makes
- * that part of a name, and `parseProcessTag` reads it. `hasDied` is true only if the process has
- * the host key of this one and is certain to have ended. On Linux the host key covers the host
- * name, the boot and the container. On other systems it covers the host name and the platform, so
- * two machines of one name count as one.
+ * Identifies a process in file names, by host key, process id and start time. `thisProcess` is the
+ * identity of this one. `processTag` makes that part of a name, and `parseProcessTag` reads it, or
+ * returns undefined. `hasDied` is true only if the process has the host key of this one and is
+ * certain to have ended. On Linux the host key covers the host name, the boot and the container. On
+ * other systems it covers the host name and the platform, so two machines of one name count as one.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';

@@ -1,8 +1,8 @@
 /**
  * Defines `Processes`, which tells whether the process that left a marker in a file name is
- * `alive`, `dead` or `unknown`; processes of other machines are `unknown`. Cleanup and the upkeep
- * of the list of tables for Lance ask it. `systemProcesses` answers for this machine by
- * process-identity.ts; tests pass their own.
+ * `alive`, `dead` or `unknown`. Processes of other machines are `unknown`, and so are those whose
+ * id may have been reused. Cleanup and the upkeep of the list of tables for Lance ask it.
+ * `systemProcesses` answers for this machine by process-identity.ts; tests pass their own.
  */
 import { hasDied, thisProcess } from './process-identity.ts';
 

@@ -2,8 +2,9 @@
  * Defines the interface `Store`, which reads and writes bytes by path. It is split into parts for
  * reading, writing and folders, so that an object store could implement some of them. Paths are
  * relative to the root and never leave it. For a missing object, methods return `undefined`,
- * `false` or `missing`. Results may be synchronous (`Awaitable`), because a small read is much
- * faster without the thread pool.
+ * `false` or `missing`. If the folder is missing, `put`, `putIfAbsent`, `link` and `mark` throw
+ * InvalidTableState. Results may be synchronous (`Awaitable`), because a small read is much faster
+ * without the thread pool.
  */
 import type { FolderAlias } from './disk/index.ts';
 

@@ -1,7 +1,8 @@
 /**
- * `watchFolder` reports hints that something below a catalog's root changed. It watches the disk
- * (disk-watch.ts), or the changes of this process in another file system, such as one in memory
- * (change-hints.ts). Private and temporary files and the rows of tables give no hints.
+ * `watchFolder` reports hints that something below a catalog's root changed, until its `close` is
+ * called or its signal aborts. It watches the disk (disk-watch.ts), or the changes of this process
+ * in another file system, such as one in memory (change-hints.ts). Private and temporary files and
+ * the rows of tables give no hints (`isHidden`). Errors go to `onError`.
  *
  * A hint may be late, come twice, come without a change, or be missing. So callers read the state
  * from the store, and also check it from time to time.

@@ -1,10 +1,11 @@
 /**
  * Creates, replaces, links, renames and removes whole files atomically. `put` and `renameFile` may
- * replace a file; `putIfAbsent`, `linkObject` and `nameAgain` never do. With full durability, new
- * contents are flushed, and so is the folder of a new name, except by `nameAgain`, whose caller
+ * replace a file. `putIfAbsent` and `linkObject` return false if the name is taken; `nameAgain`
+ * throws then, and returns undefined if the file system has no hard links. With full durability,
+ * new contents are flushed, and so is the folder of a new name, except by `nameAgain`, whose caller
  * flushes it. A failed flush of a folder throws CommitStateUnknown. A missing folder throws
  * InvalidTableState, but `renameFile` and `remove` return false. Removals are not flushed.
- * `putHint` is neither atomic nor flushed.
+ * `putHint` is neither atomic nor flushed, and ignores failures.
  */
 import { parentFolder, TEMPORARY_PREFIX } from '../../paths.ts';
 import { type Disk, SMALL } from './disk.ts';

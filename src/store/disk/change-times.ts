@@ -1,9 +1,9 @@
 /**
- * `ChangeTimes` tells whether a file or folder was last changed so long ago that its next change
- * will get another time. Only then may a cache take an equal time as a sign that nothing changed.
- * The wait is two seconds. On Linux with node:fs a tenth of a second is enough, if the file lies on
- * the volume of the root, this volume has a known local file system such as ext4, and the time has
- * a fraction of a second.
+ * `ChangeTimes.isSettled` tells whether a file or folder was last changed so long ago that its next
+ * change will get another time. Only then may a cache take an equal time as a sign that nothing
+ * changed. The wait is two seconds. On Linux with node:fs a tenth of a second is enough, if the
+ * file lies on the volume of the root, this volume has a known local file system such as ext4, and
+ * the time has a fraction of a second.
  */
 import type { Env } from '../../env.ts';
 import type { FileStat, FileSystem } from './file-system.ts';

@@ -1,8 +1,9 @@
 /**
  * Defines `FileSystem`, the part of node:fs that the store calls; node:fs and the `fs` of memfs
  * have it. `checkFileSystem` throws InvalidInput for an object that lacks one of the required
- * methods. `errnoOf` returns the code of a failed call, `completed` makes a promise of a call with
- * a callback, and `openFlags` gives the flags by which files are opened without following a link.
+ * methods or the constants. `errnoOf` returns the code of a failed call, or undefined. `completed`
+ * makes a promise of a call with a callback, `readFolder` lists a folder, and `canonicalPath`
+ * resolves links. `openFlags` gives the flags by which files are opened without following a link.
  */
 
 import { DirspaceError, isError } from '../../errors.ts';

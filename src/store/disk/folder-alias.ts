@@ -1,9 +1,10 @@
 /**
  * `aliasFolder` gives a folder of the root a second path by a symbolic link, for other programs;
  * the store itself follows no links. The link is relative, so it still works after the root was
- * copied or moved. It returns false if the link cannot be made, for example on Windows. `findAlias`
- * reads such a link, or returns undefined if there is none. If the link leads out of the root, its
- * `folder` is undefined.
+ * copied or moved. A link that leads elsewhere is replaced. The result is false if the link cannot
+ * be made, for example on Windows or where a file stands, and in a read-only store unless the link
+ * exists. `findAlias` reads such a link, or returns undefined if there is none; `folder` is
+ * undefined if the link leads out of the root.
  */
 
 import { posix } from 'node:path';

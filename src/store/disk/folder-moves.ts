@@ -1,10 +1,11 @@
 /**
- * Creates, moves, removes and flushes folders. `createFolder` also makes the missing folders above
- * one; `makeFolder` makes one alone. `deleteFolder` removes a folder with all that it holds, and
- * `deleteEmptyFolder` only an empty one. `moveFolder` is one rename. It never replaces content, but
- * it may replace an empty folder that appears at that moment. So a folder that claims a name is
- * moved there with its marker inside. With full durability, `createFolder` and `moveFolder` flush
- * the folders that hold the names; a failed flush of a move throws CommitStateUnknown.
+ * Creates, moves, removes and flushes folders. `createFolder` and `makeFolders` also make the
+ * missing folders above one; `makeFolder` makes one alone. `deleteFolder` removes a folder with all
+ * that it holds, if there is one, and `deleteEmptyFolder` only an empty one. `moveFolder` is one
+ * rename, and returns `moved`, `taken` or `missing`. It never replaces content, but it may replace
+ * an empty folder that appears at that moment. So a folder that claims a name is moved there with
+ * its marker inside. With full durability, `createFolder` and `moveFolder` flush the folders that
+ * hold the names, as `syncFolders` does; a failed flush of a move throws CommitStateUnknown.
  */
 
 import { DirspaceError } from '../../errors.ts';

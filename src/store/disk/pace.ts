@@ -1,7 +1,8 @@
 /**
- * `Pace` decides whether the next piece (1 MiB) of a long read is read synchronously. It is, while
- * pieces take less than 2 ms each. After a slower piece `isQuick` returns false 64 times, and the
- * caller reads through the thread pool.
+ * `Pace` decides whether the next piece (1 MiB) of a long read is read synchronously. The caller
+ * asks `isQuick` before each piece, and reports the time of a synchronous read to `took`. After a
+ * piece of 2 ms or more `isQuick` returns false 64 times, and the caller reads through the thread
+ * pool.
  */
 
 /** The piece that is timed. */

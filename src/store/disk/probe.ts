@@ -1,8 +1,9 @@
 /**
- * `probeCapabilities` tests the file system under a root with temporary files: whether hard links
- * work and never replace a file, and whether names that differ only by case are the same. In a
- * read-only store nothing is written, and it assumes that hard links work. The caller decides
- * whether to refuse a root.
+ * `probeCapabilities` tests the file system under a root with temporary files in `.dirspace`, a
+ * folder that it makes if needed. It finds out whether hard links work and never replace a file,
+ * and whether names that differ only by case are the same. In a read-only store nothing is written,
+ * and it assumes that hard links work. Failures throw the errors of store-error.ts. The caller
+ * decides whether to refuse a root.
  */
 import { PRIVATE_FOLDER, TEMPORARY_PREFIX } from '../../paths.ts';
 import type { Disk } from './disk.ts';

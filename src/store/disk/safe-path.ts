@@ -1,9 +1,10 @@
 /**
- * Checks that paths stay within the root of a store. `absolutePath` throws InvalidInput for a
- * relative path that could leave the root. `enterFolder` throws it for a symbolic link on the way
- * to a folder, and returns false if the folder is missing; `requireFolder` throws InvalidTableState
- * then. `lookAt` inspects a path without following a link at its end. These checks do not protect
- * from a process of the same user that swaps a folder for a link after a check.
+ * Checks that paths stay within the root of a store. `absolutePath` throws InvalidInput for a path
+ * that is absolute or empty or could leave the root; `absoluteFolder` takes '' as the root.
+ * `enterFolder` throws InvalidInput for a symbolic link on the way to a folder, and returns false
+ * if no folder is there; `requireFolder` throws InvalidTableState then. `lookAt` inspects a path
+ * without following a link at its end, and returns undefined if nothing is there. These checks do
+ * not protect from a process of the same user that swaps a folder for a link after a check.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { Disk } from './disk.ts';

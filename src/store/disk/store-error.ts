@@ -1,8 +1,9 @@
 /**
- * `storeError` turns a failed call of the file system into a `DirspaceError` with the path that the
- * caller of the store gave. The system's own message has absolute paths, so it is kept only as the
- * cause. System codes that are not listed here become Internal. Other functions build errors for
- * common failures, such as `missingFolder`, or recognise them, such as `isFailedFlush`.
+ * `storeError` returns, for a failed call of the file system, a `DirspaceError` with the path that
+ * the caller of the store gave. The system's own message has absolute paths, so it is kept only as
+ * the cause. System codes that are not listed here become Internal; an error without a code is
+ * returned unchanged. Other functions build errors for common failures, such as `missingFolder` and
+ * `outcomeUnknown`, or recognise them, such as `tellsMissing` and `isFailedFlush`.
  */
 import { DirspaceError, type ErrorCode, isError } from '../../errors.ts';
 import { errnoOf } from './file-system.ts';

@@ -1,9 +1,10 @@
 /**
  * `canonicalRoot` resolves the root folder of a store to an absolute path without symbolic links.
  * It creates a missing root with the folders above it, unless the store is read-only. It throws
- * InvalidInput if a file is there, or if no folder can exist there, as below /proc. All other
+ * InvalidInput if a file is there, or if no folder can exist there, as below /proc. Its other
  * failures throw the errors of store-error.ts. `realPathSoFar` resolves any path the same way
- * without creating anything; parts that do not exist yet are kept as given.
+ * without creating anything; parts that do not exist yet are kept as given. It throws the file
+ * system's own errors.
  */
 import { basename, dirname, join, resolve } from 'node:path';
 import { DirspaceError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 /**
  * `strictFileSystem` wraps a file system that a user passes in, and refuses calls that POSIX
  * refuses but memfs allows, such as renames over folders with content. It throws the codes of
- * POSIX, because the engine relies on them. node:fs and file systems that are declared as trusted
- * (`trustFileSystem`) are returned unwrapped. `isNodeFileSystem` recognises node:fs.
+ * POSIX, because the engine relies on them. An object that lacks methods throws InvalidInput.
+ * node:fs and file systems that are declared as trusted (`trustFileSystem`) are returned unwrapped.
+ * `isNodeFileSystem` recognises node:fs.
  */
 import nodeFs from 'node:fs';
 import { dirname } from 'node:path';
