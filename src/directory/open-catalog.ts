@@ -1,10 +1,11 @@
 /**
- * `openCatalog` opens the catalog at a root. It makes a missing root, unless the catalog is opened
- * read-only. It reads the format file, and builds the table engine with caches, limits and, if
- * asked, automatic compaction. A damaged format file does not fail the opening, but all operations
- * except verify and repair fail then. When a catalog is opened for writing, it also finishes or
- * removes what crashed processes left: intents, journals and staging folders. A damaged intent or
- * journal throws Corrupt.
+ * `openCatalog` opens the catalog at a root. It makes a missing root; a catalog that is opened
+ * read-only is empty without one. It reads the format file, and builds the table engine with
+ * caches, limits and, if asked, automatic compaction. A damaged format file does not fail the
+ * opening, but all operations except verify and repair fail then. When a catalog is opened for
+ * writing, it also finishes or removes what crashed processes left: intents, journals and staging
+ * folders. A damaged intent or journal throws Corrupt, and a root that is not a folder
+ * InvalidInput.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';

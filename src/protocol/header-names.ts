@@ -1,8 +1,8 @@
 /**
  * Names the HTTP headers and media types that client and server share, such as
- * `x-dirspace-applied`. `namesIn` splits a header value at its commas. `mediaType` returns the
- * media type of a content-type header, in lower case and without its parameters; it is empty if
- * there is no header.
+ * `x-dirspace-applied`. `namesIn` splits a header value at its commas, and gives one empty name if
+ * there is no header. `mediaType` returns the media type of a content-type header, in lower case
+ * and without its parameters; it is empty if there is no header.
  */
 
 export const API_KEY_HEADER = 'x-api-key';

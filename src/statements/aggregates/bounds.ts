@@ -1,8 +1,9 @@
 /**
- * `bounds` creates the accumulator of the least or greatest value of each group. Nulls are left
- * out. Floats, integers except those of uint64, timestamps, durations, texts and bytes have fast
- * implementations; values of other types are compared one by one. NaN is above all other numbers.
- * bits.ts shares `wideWords`, which reads a column of integers as pairs of 32-bit words.
+ * `bounds` creates the accumulator of the least (`min`) or greatest value of each group. Nulls are
+ * left out, and a group without values gives null. Floats, integers except those of uint64,
+ * timestamps, durations, texts and bytes have fast implementations; values of other types are
+ * compared one by one. NaN is above all other numbers. bits.ts shares `wideWords`, which reads a
+ * column of integers as pairs of 32-bit words.
  */
 import type { DataType } from '../../arrow/index.ts';
 import {

@@ -1,7 +1,8 @@
 /**
  * `Quantiles` computes medians and other continuous quantiles of numbers, as doubles. Nulls are
- * left out. All values of a group are kept until its end, and then sorted in steps. collections.ts
- * implements quantile_disc, which picks one of the values.
+ * left out; a group without values gives null. All values of a group are kept until its end, and
+ * then sorted in steps, NaN last. collections.ts implements quantile_disc, which picks one of the
+ * values.
  */
 import { type Data, type DataType, Float64, makeData } from '../../arrow/index.ts';
 import { type Column, validityOf } from '../../sql/index.ts';

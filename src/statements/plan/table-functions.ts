@@ -1,8 +1,9 @@
 /**
  * `plannedFunction` plans a function of the FROM clause that gives rows: unnest, generate_series or
  * range. Its arguments may read columns of the tables before it (`readsColumns`), each row of which
- * then comes once for every row that the function gives. An argument of another type, or a wrong
- * number of them, throws InvalidInput.
+ * then comes once for every row that the function gives. The plan has the columns of both, and the
+ * `Scope` those of the function alone. An argument of another type, a wrong number of them, or too
+ * many names for its columns throws InvalidInput.
  */
 import {
   childFields,

@@ -1,8 +1,9 @@
 /**
- * `pruned` removes columns that nothing reads from a plan, so that they are not read from disk. It
- * also moves LIMIT, and an ORDER BY directly below it, into the scan of a table, if at most a
- * projection lies between and the keys are top-level columns. A sort that stays below a LIMIT is
- * told how many rows the LIMIT needs. `namesOf` returns the names of a plan's columns.
+ * `pruned` takes a plan and the names of its columns that are wanted. It removes columns that
+ * nothing reads, so that they are not read from disk. It also moves LIMIT, and an ORDER BY directly
+ * below it, into the scan of a table, if at most a projection lies between and the keys are
+ * top-level columns. A sort that stays below a LIMIT is told how many rows the LIMIT needs.
+ * `namesOf` returns the names of a plan's columns.
  */
 import { type Field, Schema } from '../../arrow/index.ts';
 import type { Expression } from '../../sql/index.ts';
