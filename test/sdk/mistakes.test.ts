@@ -37,6 +37,16 @@ describe('in the SDK', () => {
       '"verson"',
       'did you mean "version"?',
     ],
+    'null in place of rows that overwrite': [
+      () => users.add(null as Loose, { mode: 'overwrite' }),
+      'InvalidInput',
+      'null',
+    ],
+    'a path in place of rows that overwrite': [
+      () => users.add('users.csv' as Loose, { mode: 'overwrite' }),
+      'InvalidInput',
+      'users.csv',
+    ],
     'a merge without an action': [
       () => users.mergeInsert('name').execute([{ name: 'Ada', age: 37, vector: V }]),
       'InvalidInput',

@@ -160,7 +160,10 @@ export const isRepeatable = (data: DataInput): boolean =>
 /** True for data that carries its own schema. */
 export function hasSchema(data: DataInput): boolean {
   if (isArrowLike(data) || asBytes(data) !== undefined || isBlobLike(data)) return true;
-  return 'schema' in data && isSchemaLike(data.schema);
+  // A program in JavaScript may give anything; what is no data is refused where it is read.
+  const given: unknown = data;
+  if (typeof given !== 'object' || given === null) return false;
+  return 'schema' in given && isSchemaLike(given.schema);
 }
 
 /**
