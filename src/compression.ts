@@ -1,9 +1,10 @@
 /**
  * Defines the modes in which the fragments of a table may be compressed (`Compression`). `zstd`
- * compresses buffers of values of 4 KiB or more where that saves 15 %, `auto` (the default) only
- * those of texts and binaries of 8 bytes on average that shrink to 40 % or less, and `none`
- * nothing. A table names its mode in its properties (`compressionProperty`). Checks of a mode throw
- * InvalidInput.
+ * compresses buffers of values of 4 KiB or more where that saves 15 %. `auto` (the default)
+ * compresses only those of texts and binaries of 8 bytes or more on average that shrink to 40 % or
+ * less, and `none` nothing. A table may name its mode in its properties: `compressionProperty`
+ * returns it, or undefined. `checkCompression` throws InvalidInput for a value that is no mode;
+ * `isCompression` only tells.
  */
 import { DirspaceError } from './errors.ts';
 

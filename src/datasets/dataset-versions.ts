@@ -1,9 +1,10 @@
 /**
  * `findManifest` finds and reads the manifest of one version of a Lance dataset: the version of a
- * tag, or a numbered or the newest version of main or of a branch. A missing version, tag or branch
- * throws TableVersionNotFound, TableTagNotFound or TableBranchNotFound. A folder that is not a
- * dataset throws InvalidInput, a damaged file Corrupt, and a newer or too large manifest
- * UnsupportedFormat. `isPlainName` accepts names that stay within a folder.
+ * tag, or a numbered or the newest version of main or of a branch. If a tag is given, it alone
+ * decides. A missing version, tag or branch throws TableVersionNotFound, TableTagNotFound or
+ * TableBranchNotFound. A folder that is not a dataset, and a malformed name of a branch, throw
+ * InvalidInput, a damaged file Corrupt, and a newer or too large manifest UnsupportedFormat.
+ * `isPlainName` accepts names that stay within a folder.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,8 +1,9 @@
 /**
  * `openLanceBytes` opens one file of a Lance dataset for reading by ranges; its caller closes it. A
- * missing file, and anything but a regular file, throws Corrupt with the path. `wholeFile` reads a
- * whole file; it returns undefined for a missing one and throws UnsupportedFormat for one over its
- * limit. Other failures of the file system are thrown as they are.
+ * read past the end returns fewer bytes. A missing file, and anything but a regular file, throws
+ * Corrupt with the path. `wholeFile` reads a whole file; it returns undefined for a missing one and
+ * throws UnsupportedFormat for one over its limit. Other failures of the file system are thrown as
+ * they are.
  */
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { DirspaceError } from '../errors.ts';

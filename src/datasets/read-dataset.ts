@@ -1,10 +1,11 @@
 /**
  * `openLanceDataset` opens a version of a Lance dataset as a stream of record batches without
  * deleted rows, and `openLanceDataFile` opens a single data file. Each reading of the stream opens
- * the files anew. dataset-versions.ts finds the version. Damage throws Corrupt. Data files of other
- * formats than 2.0, and features that could change the rows, throw UnsupportedFormat; columns that
- * tables here cannot hold, and a dataset with files in other datasets, throw Unsupported. Memory
- * holds the manifest, one batch, and the metadata and deleted rows of one fragment.
+ * the files anew. dataset-versions.ts finds the version, and its errors pass through. Damage throws
+ * Corrupt. Data files of other formats than 2.0, and features that could change the rows, throw
+ * UnsupportedFormat; columns that tables here cannot hold, and a dataset with files in other
+ * datasets, throw Unsupported. Memory holds the manifest, one batch, and the metadata and deleted
+ * rows of one fragment.
  */
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';

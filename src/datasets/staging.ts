@@ -1,9 +1,10 @@
 /**
  * Lets new files and folders appear under their names only when they are complete: writers write
  * beside their target, under a name from `stagingPath`, and then rename. `removeAbandoned` removes
- * what dead writers of the same target left, and `syncFolder` makes names in a folder durable.
- * `refuseInCatalog` throws InvalidInput for targets inside a catalog, except for files directly in
- * its root whose names do not begin with a dot.
+ * what writers of the same target left, if their process has died, or if it cannot be asked and
+ * nothing was written for a week. `syncFolder` makes names in a folder durable. `refuseInCatalog`
+ * throws InvalidInput for targets inside a catalog, except for files directly in its root whose
+ * names do not begin with a dot.
  */
 import { lstat, open, readdir, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

@@ -1,10 +1,10 @@
 /**
  * Encodes and decodes the index of a chunk file: for each block of entries its length, checksum,
- * counts and range of fragment ids. With it a reader parses single blocks instead of the whole
- * chunk (`decodeChunkIndex`, `decodeChunkBlock`). `checkChunkIndex` compares an index with all
- * entries, and `extentOf` counts entries. A mismatch throws Corrupt. The manifest holds the place
- * and checksum of the index (`ChunkIndexEntry`). Older releases ignore the index and write chunks
- * without one.
+ * counts and range of fragment ids (`indexText`, `decodeChunkIndex`). With it a reader parses
+ * single blocks instead of the whole chunk (`decodeChunkBlock`). `checkChunkIndex` compares an
+ * index with all entries, if there is one, and `extentOf` counts entries. A mismatch throws
+ * Corrupt. The manifest holds the place and checksum of the index (`ChunkIndexEntry`,
+ * `decodeChunkIndexEntry`). Older releases ignore the index and write chunks without one.
  */
 import { crc32 } from 'node:zlib';
 import {

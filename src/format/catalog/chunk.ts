@@ -1,10 +1,10 @@
 /**
  * Encodes (`encodeChunkInSteps`) and decodes (`decodeChunkInSteps`) chunk files, in short steps. A
  * chunk is an immutable run of fragment entries that manifests share, so that the manifest of a
- * table with thousands of fragments stays short. A manifest refers to a chunk by a `ChunkEntry`.
- * Decoding checks the chunk against its checksum, size and count, and throws Corrupt if they
- * differ; `checkChunk` also checks its ids and its index. chunk-index.ts reads single blocks of a
- * chunk.
+ * table with thousands of fragments stays short. A manifest refers to a chunk by a `ChunkEntry`
+ * (`encodeChunkEntry`, `decodeChunkEntry`). Decoding checks the chunk against its checksum, size
+ * and count, and throws Corrupt if they differ; `checkChunk` also checks its ids and its index.
+ * chunk-index.ts reads single blocks of a chunk.
  */
 import { crc32 } from 'node:zlib';
 import {

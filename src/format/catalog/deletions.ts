@@ -4,8 +4,9 @@
  * file holds the lists of several fragments (`encodeSharedDeletions`), and a reader needs only the
  * slice of its fragment (`decodeDeletionSlice`). Offsets that do not ascend within the fragment
  * throw Internal when they are encoded, and Corrupt when they are decoded. Callers verify the
- * checksum that the fragment's entry holds; `checkSharedDeletions` verifies a whole shared file by
- * its name. `unionDeletions` merges two lists.
+ * checksum that the fragment's entry holds. The name of a shared file (`sharedDeletionsId`) has a
+ * checksum by which `checkSharedDeletions` verifies the whole file. `unionDeletions` merges two
+ * lists.
  */
 
 import { crc32 } from 'node:zlib';

@@ -1,9 +1,10 @@
 /**
- * Encodes and decodes the manifest (`encodeManifest`, `decodeVersion`), the JSON document of one
- * version of one branch of a table. A tombstone (`encodeTombstone`) takes the place of the first of
- * a run of deleted versions. Decoding verifies the checksum and throws Corrupt for damage. A newer
- * format or an unknown feature throws UnsupportedFormat; `refuseNewer` checks that for other
- * documents too. The fields of the schema are checked later, in protocol/types/schema.ts.
+ * Encodes (`encodeManifest`) and decodes (`decodeVersion`) the manifest, the JSON document of one
+ * version of one branch of a table. `decodeVersion` may also return a tombstone
+ * (`encodeTombstone`), which takes the place of the first of a run of deleted versions. Decoding
+ * verifies the checksum and throws Corrupt for damage. A newer format or an unknown feature throws
+ * UnsupportedFormat; `refuseNewer` checks that for other documents too. The fields of the schema
+ * are checked later, in protocol/types/schema.ts.
  */
 import { DirspaceError } from '../../errors.ts';
 import {

@@ -1,10 +1,10 @@
 /**
  * Encodes (`encodeDigests`) and decodes (`decodeDigests`) the files of version digests, of up to 64
- * versions each. A digest (`digestOf`) holds what a list of versions shows, so that listing need
- * not read each manifest. It also has the checksums of the version's manifest and of the parent's.
- * With these, table/history/version-digests.ts tells whether the digest is still true. Decoding
- * throws Corrupt for damage and for digests of another table or branch, and UnsupportedFormat for a
- * newer format.
+ * versions each (`firstInFile`). A digest (`digestOf`) holds what a list of versions shows, so that
+ * listing need not read each manifest. It also has the checksums of the version's manifest and of
+ * the parent's. With these, table/history/version-digests.ts tells whether the digest is still
+ * true. Decoding throws Corrupt for damage and for digests of another table or branch, and
+ * UnsupportedFormat for a newer format.
  */
 import {
   arrayMember,

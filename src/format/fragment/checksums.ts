@@ -2,8 +2,8 @@
  * Computes the checksums of a range of bytes, one crc32 for each page of 8 KiB (`checksumPages`). A
  * single checksum is stored as a number, and several as base64; `isPageChecksums` checks that form,
  * and `pageChecksums` unpacks it. `matchesChecksums` verifies a whole range. `damagedPage` verifies
- * a run of pages and returns the first damaged one, so that a reader of a few values checks only
- * the pages that it reads.
+ * a run of pages and returns the first damaged one, or -1, so that a reader of a few values checks
+ * only the pages that it reads.
  */
 import { crc32 } from 'node:zlib';
 

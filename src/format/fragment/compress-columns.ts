@@ -1,11 +1,11 @@
 /**
- * `ColumnCompressor` compresses buffers of record batches as Zstandard frames of up to 64 KiB of
- * content, in the form that Arrow and Lance read: for `zstd` values and 64-bit offsets, for `auto`
- * only texts and binary values of 8 bytes and more on average. Buffers of less than 4 KiB stay as
- * they are, and so do those that would keep more than 85 % of their size (`auto`: 40 %); such
- * values are then not tried in up to 15 batches. If any buffer of a batch is compressed, all that
- * are not empty get a prefix. `stored` describes a column that is not compressed; buffer-forms.ts
- * describes the stored forms.
+ * `ColumnCompressor.compress` compresses buffers of record batches as Zstandard frames of up to 64
+ * KiB of content, in the form that Arrow and Lance read: for `zstd` values and 64-bit offsets, for
+ * `auto` only texts and binary values of 8 bytes and more on average. Buffers of less than 4 KiB
+ * and the items of vectors stay as they are, and so do buffers that would keep more than 85 % of
+ * their size (`auto`: 40 %); such values are then not tried in up to 15 batches. If any buffer of a
+ * batch is compressed, all that are not empty get a prefix. `stored` describes a column that is not
+ * compressed; buffer-forms.ts describes the stored forms.
  */
 import { childFields, type DataType, hasLargeOffsets, layoutOf } from '../../arrow/index.ts';
 import type { Compression } from '../../compression.ts';

@@ -1,10 +1,10 @@
 /**
  * Decodes chosen columns and dictionaries of a fragment (`decodeBatchColumn`,
  * `decodeDictionaries`). The caller asks which byte ranges of the file are needed (`columnRanges`,
- * `dictionaryRanges`), reads them, and passes the bytes. Their checksums are verified before they
- * are decoded; a mismatch throws Corrupt. `decodeFragment` decodes a whole file in memory.
- * `decodeLoneFragment` decodes one that no manifest describes, and takes its footer as it is. This
- * file does no I/O.
+ * `dictionaryRanges`), reads them, and passes the bytes. A column that `dictionaryIds` lists
+ * dictionaries for needs them decoded first. Checksums are verified before anything is decoded; a
+ * mismatch throws Corrupt. `decodeFragment` decodes a whole file in memory. `decodeLoneFragment`
+ * decodes one that no manifest describes, and takes its footer as it is. This file does no I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

@@ -1,10 +1,12 @@
 /**
- * `FragmentEncoder` encodes a fragment, one record batch after another, as an Arrow IPC file with
- * its layout in the footer; `encodeFragment` encodes a small one at once. It computes statistics
- * and checksums, and compresses columns if it gets a `ColumnCompressor`. A `PartWriter` may add a
- * part for readers of another format, such as Lance. A batch that does not fit the schema throws
- * TableSchemaValidation, and so does a null in a required top-level column other than a dictionary.
- * Dictionaries are held in memory and written at the end, uncompressed. This file does no I/O.
+ * `FragmentEncoder` encodes a fragment as an Arrow IPC file with its layout in the footer. The
+ * caller calls `begin`, `batch` for each record batch, `end` and then `summary`, and writes the
+ * returned pieces in order. `encodeFragment` encodes a small one at once. The encoder computes
+ * statistics and checksums, and compresses columns if it gets a `ColumnCompressor`. A `PartWriter`
+ * may add a part for readers of another format, such as Lance. A batch that does not fit the schema
+ * throws TableSchemaValidation, and so does a null in a required top-level column other than a
+ * dictionary. Dictionaries are held in memory and written at the end, uncompressed. This file does
+ * no I/O.
  */
 import { crc32 } from 'node:zlib';
 import {

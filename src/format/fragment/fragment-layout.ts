@@ -1,9 +1,10 @@
 /**
- * Encodes and decodes the layout of a fragment file, which is JSON in the footer of the file. It
- * tells where the columns of each batch lie, with their checksums and statistics, and where
- * dictionaries and the part for Lance lie. Damage throws Corrupt, and a newer layout
- * UnsupportedFormat. A layout of 128 KiB or more is decoded in steps, and each of its columns only
- * when it is asked for, which may throw too (layout-cuts.ts).
+ * Encodes (`encodeLayout`) and decodes (`decodeLayoutInSteps`) the layout of a fragment file, which
+ * is JSON in the footer of the file. It tells where the columns of each batch lie, with their
+ * checksums and statistics, and where dictionaries and the part for Lance lie. Damage throws
+ * Corrupt, and a newer layout UnsupportedFormat. A layout of 128 KiB or more is decoded in steps,
+ * and each of its columns only when `at` asks for it, which may then throw Corrupt
+ * (layout-cuts.ts).
  */
 
 import { DirspaceError } from '../../errors.ts';

@@ -2,9 +2,10 @@
  * Converts view columns to their plain types and back (Utf8View to Utf8, BinaryView to Binary).
  * Lance 2.0 has no views, so fragments of tables for Lance hold plain columns, while the tables'
  * schemas keep the views. Writers use `withoutViews` and `plainColumn`, which also convert the
- * items of lists and the children of structs; 2 GiB and more of values in one batch throw
- * InvalidInput. Readers use `viewsOf`, which returns the function that converts a column back, or
- * undefined for types that are no such pair.
+ * items of lists and the children of structs. 2 GiB and more of values in one batch throw
+ * InvalidInput, and a view that points outside its buffers throws TableSchemaValidation. Readers
+ * use `viewsOf`, which returns the function that converts a column back, or undefined for types
+ * that are no such pair.
  */
 import {
   Binary,

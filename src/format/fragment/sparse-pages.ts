@@ -1,9 +1,10 @@
 /**
  * Reads parts of a column without reading all of it. `Pages` loads and verifies only the pages that
  * hold wanted bytes; damage throws Corrupt. `SparseBuffers` reads ranges of the column's buffers
- * out of these pages, and decodes compressed frames, which a `FrameCache` may keep. A `RowReader`
- * is a generator: it yields the byte ranges that it needs and is resumed with their bytes, so that
- * callers choose how to do the I/O.
+ * out of these pages, and decodes compressed frames, which a `FrameCache` may keep. Bytes must be
+ * loaded with `load` before `byte` or `copy` returns them. A `RowReader` is a generator: it yields
+ * the byte ranges that it needs and is resumed with their bytes, so that callers choose how to do
+ * the I/O.
  */
 import type { DirspaceError } from '../../errors.ts';
 import { aligned, decodeFrame, FRAME_BYTES } from '../../ipc/index.ts';

@@ -1,7 +1,8 @@
 /**
  * Defines `ColumnStatistics`, the counts and bounds of a column by which scans prune, and the kind
- * of bounds that a type has (`statisticKind`). It also encodes, decodes and merges them, and orders
- * bounds (`compareValues`); decoding throws Corrupt. column-statistics.ts computes them.
+ * of bounds that a type has (`statisticKind`). `encodeStatistics` and `decodeStatistics` convert
+ * them to and from JSON; decoding throws Corrupt. `mergeStatistics` combines those of two sets of
+ * rows, and `compareValues` orders two bounds. column-statistics.ts computes statistics.
  */
 import {
   type DataType,

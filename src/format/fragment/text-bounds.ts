@@ -1,8 +1,8 @@
 /**
  * Shortens the bounds of texts in statistics: of a longer text, it keeps a prefix of at most 64
- * bytes. `lowerBound` returns the prefix. `upperBound` also raises its last character, so that the
- * bound stays above the text. Both return undefined for bytes that are not UTF-8, and `upperBound`
- * also if there is no such bound.
+ * bytes. `lowerBound` returns the prefix. `upperBound` also raises the last character of a prefix,
+ * so that the bound stays above the text. `exact` is true if nothing was cut off. Both return
+ * undefined if the kept bytes are not UTF-8, and `upperBound` also if there is no such bound.
  */
 import { isUtf8 } from 'node:buffer';
 
