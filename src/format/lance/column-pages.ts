@@ -1,9 +1,11 @@
 /**
  * `BatchPages` describes the columns of record batches as pages of Lance, which refer to the bytes
- * that are already in the file; `dictionaryValues` does so for a dictionary. It walks the buffers
- * of an encoded Arrow column in file order and records the encoding of each. Lance marks null lists
- * and null values of dictionary columns in another way than Arrow, so it adds rewritten offsets and
- * indices for them. What Lance cannot read, such as null structs, is reported to `refuse`.
+ * that are already in the file; `dictionaryValues` does so for a dictionary. `column` takes the
+ * columns in file order, walks the buffers of each and records their encoding. Lance marks null
+ * lists and null values of dictionary columns in another way than Arrow, so rewritten offsets and
+ * indices are added for them. The parts of a dictionary column's page are a function, to be called
+ * once all dictionaries are known. What Lance cannot read, such as null structs, is reported to
+ * `refuse`.
  */
 import {
   bytesOf,

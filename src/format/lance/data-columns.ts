@@ -1,9 +1,10 @@
 /**
- * `FragmentColumns` reads rows of a Lance fragment as Arrow columns or record batches, and says how
- * many rows to read at once so that they take about 8 MiB (`batchRows`, 8,192 at most). The columns
- * may lie in several data files, at places that the caller gives (`placesOfFile` for a file alone);
- * a field that no file holds is read as nulls. The files are untrusted: damage throws Corrupt, and
- * unsupported content, or more memory than a `ReadBudget` allows, throws Unsupported.
+ * `FragmentColumns` reads rows of a Lance fragment as one Arrow column (`column`) or as a record
+ * batch of all columns (`batch`). `batchRows` says how many rows to read at once so that they take
+ * about 8 MiB, 8,192 at most. The columns may lie in several data files, at places that the caller
+ * gives (`placesOfFile` for a file alone); a field that no file holds is read as nulls. The files
+ * are untrusted: damage throws Corrupt, and unsupported content, or more memory than a `ReadBudget`
+ * allows (`budget`), throws Unsupported.
  */
 import {
   bitmapBytes,

@@ -1,8 +1,10 @@
 /**
  * `LanceFileEncoder` encodes rows as a plain Lance data file, without the Arrow footer that the
- * catalog's own fragments have, for copies of a table outside the catalog. `lanceExportSchema`
- * prepares the schema of such a copy, and `lanceExportManifest` encodes its manifest as version 1.
- * A column that Lance cannot hold throws Unsupported.
+ * catalog's own fragments have, for copies of a table outside the catalog. The caller calls `batch`
+ * for each record batch and `end` once, and writes the returned pieces in order; then `fragment`
+ * describes the file for the manifest. `lanceExportSchema` prepares the schema of such a copy, and
+ * `lanceExportManifest` encodes its manifest as version 1. A column that Lance cannot hold throws
+ * Unsupported.
  */
 import {
   childFields,

@@ -5,8 +5,9 @@
  * field for a data file, and `manifestFieldMembers` for a manifest. lance-schema.ts is the inverse.
  *
  * A writer of Lance may reuse the id of a dropped field, so Lance's ids can differ from the
- * engine's. `lanceIdOf`, `lanceIdsOf` and `lanceNumbered` convert the engine's ids to Lance's, and
- * `lanceDataFiles` lists the files of a fragment with them.
+ * engine's. `lanceIdOf`, `lanceIdsOf` and `lanceNumbered` convert the engine's ids to Lance's.
+ * `lanceFiles` lists the files of a fragment that Lance can read with the engine's ids, and
+ * `lanceDataFiles` with Lance's.
  */
 import { childFields, type DataType, type Field, Type } from '../../arrow/index.ts';
 import { FIELD_ID_KEY } from '../../ipc/index.ts';

@@ -1,9 +1,10 @@
 /**
  * `LancePartWriter` writes the Lance part of a fragment, which makes the Arrow file a Lance 2.0
  * file too. The part tells, page by page, where the buffers of the record batches lie in the same
- * file, so that values are not stored twice. If Lance could not read the fragment, it gets no part,
- * and `entry` holds the reason. `lanceColumns` counts the columns of a part that is written.
- * column-pages.ts describes the pages.
+ * file, so that values are not stored twice. If Lance could not read the fragment, `finish` returns
+ * undefined, the fragment gets no part, and `entry` holds the reason. `lanceColumns` returns the
+ * number of columns of a written part, or -1 if no part ends there. column-pages.ts describes the
+ * pages.
  *
  * Source: file.proto and file2.proto of the Lance repository.
  */

@@ -1,8 +1,9 @@
 /**
- * Encodes and parses the JSON files by which Lance finds the tags and branches of a dataset. The
- * files of this engine have the members that Lance's own clients write, and metadata by which
- * `isOwnLanceRef` recognises them. `parseLanceRefFile` parses a file of any writer, and returns
- * undefined for one that names no version. `namesSame` tells whether two files name the same one.
+ * Encodes (`encodeLanceTag`, `encodeLanceBranch`) and parses the JSON files by which Lance finds
+ * the tags and branches of a dataset. The files of this engine have the members that Lance's own
+ * clients write, and metadata by which `isOwnLanceRef` recognises them. `parseLanceRefFile` parses
+ * a file of any writer, and returns undefined for one that names no version. `namesSame` tells
+ * whether two files name the same version.
  */
 import { isWholeNumber } from '../../json.ts';
 

@@ -1,8 +1,9 @@
 /**
  * Writes into Lance's metadata how the pages of a column are encoded
  * (`lance.encodings.ArrayEncoding`, Lance 2.0). There is one function for each encoding that this
- * engine's files use, such as `flat`. `writePage` adds a page with its encoding to the metadata of
- * its column. data-file.ts and page-reader.ts read such metadata.
+ * engine's files use, such as `flat`; `pageEncoding` and `keptEncoding` make the bytes of one.
+ * `beginColumn` begins the metadata of a column, and then `writePage` adds a page with its
+ * encoding. data-file.ts and page-reader.ts read such metadata.
  *
  * Source: encodings_v2_0.proto and file2.proto of the Lance repository.
  */

@@ -1,9 +1,10 @@
 /**
  * `PageReader` reads one page of a Lance 2.0 column. It decodes the page's encodings down to
  * buffers of bits, bytes, numbers, and the ends of texts and lists. It reads only the bytes that
- * the wanted rows need, but compressed buffers whole. `ReadBudget` limits the memory of one read to
- * 256 MiB plus 4 times the size of the files, and to 1 GiB at most. If a read would exceed it,
- * `readInBatches` reads fewer rows at once; a single row beyond it throws Unsupported.
+ * the wanted rows need, but compressed buffers whole. Damage throws Corrupt, and an unknown
+ * encoding Unsupported. `ReadBudget` limits the memory of one read to 256 MiB plus 4 times the size
+ * of the files, and to 1 GiB at most; a claim beyond that throws Unsupported. `readInBatches` then
+ * reads fewer rows at once, and throws only if a single row is beyond it.
  */
 import { bitmapBytes, NO_BYTES, sliceBits } from '../../arrow/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

@@ -1,9 +1,10 @@
 /**
- * `ProtoReader` reads the members of a protobuf message from an untrusted file, by number and wire
- * type. A fault throws Corrupt with the name of the file, the byte and the member; so does a second
- * member where only one may stand. The messages of a file share limits (`ProtoFile`), such as
- * 1,000,000 messages and texts, so that a small file cannot fill memory. Callers skip members that
- * they do not know, and the file counts these by name.
+ * `ProtoReader` reads the members of a protobuf message from an untrusted file. `next` moves to a
+ * member, which one other call then reads by its type, or skips. A fault throws Corrupt with the
+ * name of the file, the byte and the member; so does a second member where only one may stand. The
+ * messages of a file share limits (`ProtoFile`), such as 1,000,000 messages and texts, so that a
+ * small file cannot fill memory. Callers skip members that they do not know, and the file counts
+ * these by name (`unknown`).
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,7 +1,9 @@
 /**
  * `ProtoMessage` writes a protobuf message (varints, texts, bytes and nested messages, by member
- * number) into one buffer that grows. `finish` returns a view of that buffer, which the next member
- * may overwrite. proto-reader.ts reads messages.
+ * number) into one buffer that grows. `begin` opens a nested message, which `end` must close.
+ * `finish` returns a view of that buffer, which the next member may overwrite. `message` makes a
+ * new one, and `varintText` and `varintBytes` write and measure one number. proto-reader.ts reads
+ * messages.
  */
 
 /** What stands behind the number of a member: a varint, or a length and that many bytes. */

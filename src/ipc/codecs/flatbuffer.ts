@@ -1,9 +1,9 @@
 /**
  * Reads flatbuffers that may be forged. `rootTable` opens one, and `FlatTable` reads the members of
- * a table. Offsets are checked before they are followed, and the bytes visited are limited by the
- * size of the buffer, so that tables that refer to each other cannot cause endless work. Faults go
- * to the caller's `refuse`. ../foreign/foreign-messages.ts and ../foreign/foreign-schema.ts
- * interpret the tables.
+ * a table; absent members give 0, undefined or empty lists. Offsets are checked before they are
+ * followed, and the bytes visited are limited by the size of the buffer, so that tables that refer
+ * to each other cannot cause endless work. Faults go to the caller's `refuse`.
+ * ../foreign/foreign-messages.ts and ../foreign/foreign-schema.ts interpret the tables.
  */
 
 /** Called with what is wrong; throws the caller's error. */

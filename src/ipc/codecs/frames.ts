@@ -1,10 +1,11 @@
 /**
  * Compresses bytes to one Zstandard frame (`encodeFrame`), and decompresses frames into a buffer of
  * exactly their content's size (`decodeFrame`), whose faults go to the caller's `refuse`. Both use
- * Node's library or the codec of this folder, which encodes at most 64 KiB. `encodeFrame` returns
- * memory that the next call may overwrite, or undefined if this process cannot compress. The
- * buffers of fragments are compressed in frames of `FRAME_BYTES` (64 KiB) of content each, so that
- * a reader of a few values decodes only a small part of a buffer.
+ * Node's library or the codec of this folder, which throws RangeError for more than 64 KiB to
+ * encode. `encodeFrame` returns memory that the next call may overwrite, or undefined if this
+ * process cannot compress (`canEncodeFrames`). The buffers of fragments are compressed in frames of
+ * `FRAME_BYTES` (64 KiB) of content each, so that a reader of a few values decodes only a small
+ * part of a buffer.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { nodeZstdEncoder } from './node-zstd.ts';

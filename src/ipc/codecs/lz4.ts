@@ -3,7 +3,8 @@
  * the checksums that the frame has. `decodeLz4Block` decodes one block that has no frame into a
  * buffer of the caller, and returns the number of bytes written. `maxLz4Size` bounds what an input
  * can hold. The input is untrusted: it cannot write past the size or the buffer, and faults go to
- * the caller's `refuse`.
+ * the caller's `refuse`. `copyMatch` repeats earlier output, also for Zstandard, and `xxh32` is
+ * LZ4's checksum.
  */
 import { drained } from '../../steps.ts';
 import type { Refuse } from './flatbuffer.ts';

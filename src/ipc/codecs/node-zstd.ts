@@ -1,7 +1,9 @@
 /**
  * Wraps the Zstandard library that newer Node versions have. `nodeZstd` decodes synchronously,
- * `nodeZstdLater` decodes off the event loop, and `nodeZstdEncoder` compresses. On an older Node
- * all three are null, and zstd.ts and frames.ts use the decoder and the encoder of this folder.
+ * `nodeZstdLater` decodes off the event loop, and `nodeZstdEncoder` compresses. Damaged frames go
+ * to the caller's `refuse`, and other errors, such as a lack of memory, are thrown. On an older
+ * Node all three are null, and zstd.ts and frames.ts use the decoder and the encoder of this
+ * folder.
  */
 import zlib from 'node:zlib';
 import type { Refuse } from './flatbuffer.ts';

@@ -1,7 +1,8 @@
 /**
  * Computes the low 32 bits of the 64-bit xxHash (seed 0), which are the content checksum of
- * Zstandard frames. `xxh64LowInSteps` hashes a range of bytes in steps of 1 MiB, and `Xxh64` takes
- * the bytes piece by piece. The code works on 32-bit halves, because bigints are many times slower.
+ * Zstandard frames. `xxh64LowInSteps` hashes a range of bytes in steps of 1 MiB. `Xxh64` takes the
+ * bytes piece by piece (`add`); `low` returns the hash, and no bytes may be added after it. The
+ * code works on 32-bit halves, because bigints are many times slower.
  */
 /** Halves of the five primes, the high one first. */
 const [P1H, P1L] = [0x9e3779b1, 0x85ebca87];

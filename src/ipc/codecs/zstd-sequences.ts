@@ -2,7 +2,8 @@
  * `readSequences` reads the header of the sequences section of a Zstandard block. It returns the
  * number of sequences, the three FSE tables that code them, and the position of their bit stream.
  * For a block without sequences it returns undefined. Damaged headers go to the caller's `refuse`.
- * zstd-blocks.ts and zstd-short.ts execute the sequences.
+ * `LITERAL_CODES`, `MATCH_CODES` and `DISTRIBUTIONS` are the constants of the format, which the
+ * encoder uses too. zstd-blocks.ts and zstd-short.ts execute the sequences.
  */
 import type { Refuse } from './flatbuffer.ts';
 import { type FseTable, fseTable, readFseTable, singleTable } from './zstd-tables.ts';

@@ -1,8 +1,9 @@
 /**
  * `ShortDecoder` decodes the blocks of a Zstandard frame of up to 2 MiB of content with the kernels
- * of zstd.wat. It is several times as fast as zstd-blocks.ts, which needs no WebAssembly and has no
- * such limit. Damaged blocks, and content longer than the caller allows, go to the caller's
- * `refuse`. The content lies in memory that the next frame overwrites.
+ * of zstd.wat, which nothing else may use until the frame is done. It is several times as fast as
+ * zstd-blocks.ts, which needs no WebAssembly and has no such limit. Damaged blocks, and content
+ * longer than the caller allows, go to the caller's `refuse`. `content` returns what was decoded,
+ * in memory that the next frame overwrites.
  */
 import type { Refuse } from './flatbuffer.ts';
 import type { Block } from './zstd-blocks.ts';

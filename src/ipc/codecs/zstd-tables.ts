@@ -1,7 +1,9 @@
 /**
  * Builds the decoding tables of Zstandard's two entropy codes from their descriptions in a block:
- * finite state entropy (`readFseTable`) and Huffman (`readHuffmanTable`). An invalid description
- * goes to the caller's `refuse`. `BackwardBits` reads a bit stream from its end to its beginning.
+ * finite state entropy (`readFseTable`) and Huffman (`readHuffmanTable`). `fseTable` builds one
+ * from counts, and `singleTable` that of one symbol. An invalid description goes to the caller's
+ * `refuse`. `BackwardBits` reads a bit stream from its end to its beginning; `bitsAt` reads bits at
+ * any position.
  */
 import type { Refuse } from './flatbuffer.ts';
 

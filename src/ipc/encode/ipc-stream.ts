@@ -1,8 +1,9 @@
 /**
  * Encodes record batches for other programs, as an Arrow IPC stream (`encodeIpcStream`) or file
- * (`encodeIpcFile`). The output is not compressed, and the record batches are pulled one by one. A
- * record batch that does not fit the schema throws TableSchemaValidation.
- * format/fragment/fragment-encoder.ts writes the catalog's own files.
+ * (`encodeIpcFile`). Both return async generators of bytes, which pull the record batches one by
+ * one. The bytes may be views of the buffers of a batch. The output is not compressed. A stream
+ * without batches gets one of no rows. A record batch that does not fit the schema throws
+ * TableSchemaValidation. format/fragment/fragment-encoder.ts writes the catalog's own files.
  */
 import {
   columnsOf,

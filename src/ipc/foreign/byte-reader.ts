@@ -1,8 +1,9 @@
 /**
- * `ByteReader` takes bytes out of a stream of chunks: as many as are asked for, or fewer at the
- * end. It pulls chunks as needed, so memory grows with the bytes that arrived, not with the number
- * asked for. It throws PayloadTooLarge if the stream has more than `maxBytes` in all, and
- * InvalidInput for a chunk that is no Uint8Array. `close` ends the stream early.
+ * `ByteReader` takes bytes out of a stream of chunks. `take` returns as many as are asked for, or
+ * fewer at the end; `peek` does so without taking them, and `rest` takes all that is left. It pulls
+ * chunks as needed, so memory grows with the bytes that arrived, not with the number asked for. It
+ * throws PayloadTooLarge if the stream has more than `maxBytes` in all, or more is left than `rest`
+ * may take, and InvalidInput for a chunk that is no Uint8Array. `close` ends the stream early.
  */
 import { DirspaceError } from '../../errors.ts';
 import type { HeldMemory, RequestMemory } from '../../request-memory.ts';

@@ -1,9 +1,9 @@
 /**
- * `ForeignBatches` decodes the record batches of an Arrow stream or file of another program,
- * message by message, and keeps the dictionaries that they refer to. Faults throw InvalidInput
- * naming the record batch or dictionary, and sizes beyond the limits throw PayloadTooLarge. What is
- * held counts in the request's memory until `end`, which the caller must call. foreign-ipc.ts and
- * foreign-file.ts supply the messages.
+ * `ForeignBatches` decodes the messages of an Arrow stream or file of another program, in steps:
+ * `batch` returns a record batch, and `dictionary` keeps a dictionary for the batches after it.
+ * Faults throw InvalidInput naming the record batch or dictionary, and sizes beyond the limits
+ * throw PayloadTooLarge. What is held counts in the request's memory until `end`, which the caller
+ * must call. foreign-ipc.ts and foreign-file.ts supply the messages.
  */
 import {
   concatData,

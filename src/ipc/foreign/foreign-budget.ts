@@ -1,8 +1,9 @@
 /**
  * `MessageBudget` bounds the memory that one message of another program can take beyond its
  * buffers. Few bytes can stand for many values: in columns of the null type, in list views that
- * share values, and in long runs of one value. Callers claim the memory before they use it. A claim
- * that exceeds what is left for the message, or for the whole stream, throws PayloadTooLarge.
+ * share values, and in long runs of one value. Callers claim the memory before they use it
+ * (`claimUnbacked`, `claimExpanded`). A claim that exceeds what is left for the message, or for the
+ * whole stream, throws PayloadTooLarge.
  */
 
 import { maxZstdSize } from '../codecs/index.ts';

@@ -1,9 +1,9 @@
 /**
  * Parses the message headers (`readMessage`) and the file footer (`readFooter`) of Arrow data from
- * other programs out of their flatbuffers, and throws InvalidInput for bad ones, for big-endian
- * data and for metadata of other versions than 4 and 5. It also makes the errors for Arrow data
- * that is invalid (`invalid`, `refuser`) or too large (`tooLarge`). foreign-schema.ts parses
- * schemas, and foreign-buffers.ts and foreign-columns.ts decode bodies.
+ * other programs out of their flatbuffers. It throws InvalidInput for bad ones, for big-endian data
+ * and for metadata of other versions than 4 and 5; a footer may lack its version. It also makes the
+ * errors for Arrow data that is invalid (`invalid`, `refuser`) or too large (`tooLarge`).
+ * foreign-schema.ts parses schemas, and foreign-buffers.ts and foreign-columns.ts decode bodies.
  */
 import { DirspaceError } from '../../errors.ts';
 import { type FlatTable, type Refuse, rootTable } from '../codecs/index.ts';

@@ -1,8 +1,10 @@
 /**
- * Validates the values of foreign columns, with one function each for offsets, UTF-8, views,
- * dictionary indices and union rows. A value that would make a later reader throw or return wrong
- * rows goes to the caller's `refuse`. The values of null rows are not checked, except offsets and
- * union rows.
+ * Validates the values of foreign columns: offsets (`checkOffsets`), UTF-8 (`checkText`), views
+ * (`checkViews`), dictionary indices (`checkIndices`) and union rows (`checkUnion`). All but
+ * `checkText` are generators of steps, which check nothing until they are run. A value that would
+ * make a later reader throw or return wrong rows goes to the caller's `refuse`. The values of null
+ * rows are not checked, except offsets and union rows. `isValid` looks up a row in a validity
+ * bitmap.
  */
 
 import { isUtf8 } from 'node:buffer';
