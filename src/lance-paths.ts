@@ -2,7 +2,8 @@
  * Builds and parses the names of the files and folders that a table or catalog has for Lance: a
  * table's manifests, data files, deletion files, transactions, tags and branches, and the table
  * `__manifest` by which Lance knows a catalog. Functions named `parse...` return undefined for
- * names of other forms. This file does no I/O. The engine's own names are in paths.ts.
+ * names of other forms, and those named `is...` tell whether a name has a form. This file does no
+ * I/O. The engine's own names are in paths.ts.
  */
 import {
   DOCUMENT_SUFFIX,

@@ -4,7 +4,8 @@
  * case, and throws InvalidInput for a name that is too long on disk. Other functions name the files
  * in a table's folder and in the private folder `.dirspace`; those of tags and branches throw
  * InvalidInput for a name that is not allowed (`isRefName`). Functions named `parse...` return
- * undefined for names of other forms. lance-paths.ts has the names that Lance gives.
+ * undefined for names of other forms. `joinPath`, `parentFolder` and `lastName` join and split
+ * paths. lance-paths.ts has the names that Lance gives.
  */
 import { DirspaceError } from './errors.ts';
 

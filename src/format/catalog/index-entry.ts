@@ -1,11 +1,11 @@
 /**
  * Encodes and decodes the indexes that a manifest lists (`indexesText`, `decodeIndexes`). Decoding
  * throws Corrupt for damage, for an empty list and for more than 256. An index consists of
- * immutable segments, whose files are written like fragments. They refer to rows by positions of 32
- * bits, which number the rows of the segment's fragments (`runs`), one fragment after the other. A
- * run covers its fragment only while the file with the indexed column is the one that it was built
- * from (`columnStamp`). `livingIndexes` leaves out indexes of dropped fields, and returns undefined
- * if none is left.
+ * immutable segments, whose files (`indexFileIds`) are written like fragments. They refer to rows
+ * by positions of 32 bits, which number the rows of the segment's fragments (`runs`), one fragment
+ * after the other. A run covers its fragment only while the file with the indexed column is the one
+ * that it was built from (`columnStamp`). `livingIndexes` leaves out indexes of dropped fields, and
+ * returns undefined if none is left.
  */
 import {
   arrayMember,

@@ -1,11 +1,11 @@
 /**
  * Describes how each buffer of a compressed batch is stored (`BufferForm`): with no bytes if it is
- * empty, as plain bytes, or as Zstandard frames of up to 64 KiB of content each, so that a reader
- * can fetch single frames. A fragment's layout has these descriptions (`encodeForm`, `decodeForm`);
- * `decodeForm` returns undefined for one that cannot be true of the stored bytes. `decodedBuffers`
- * decodes the buffers of a column in steps, into memory that its caller gives (`decodedBytes`). If
- * none of them is compressed, they stay views of the column. Damage throws the error that the
- * caller's `fail` makes. compress-columns.ts makes the buffers.
+ * empty, as plain bytes, or as Zstandard frames of up to 64 KiB of content each (`isCompressed`),
+ * so that a reader can fetch single frames. A fragment's layout has these descriptions
+ * (`encodeForm`, `decodeForm`); `decodeForm` returns undefined for one that cannot be true of the
+ * stored bytes. `decodedBuffers` decodes the buffers of a column in steps, into memory that its
+ * caller gives (`decodedBytes`). If none of them is compressed, they stay views of the column.
+ * Damage throws the error that the caller's `fail` makes. compress-columns.ts makes the buffers.
  */
 import { NO_BYTES } from '../../arrow/index.ts';
 import { aligned, decodeFrame, FRAME_BYTES, FRAME_OVERHEAD } from '../../ipc/index.ts';

@@ -1,9 +1,10 @@
 /**
- * `LanceDataFile` opens a Lance 2.0 data file of any writer and reads its footer, its schema and
- * the pages of its columns. It reads only the ranges that it needs, and keeps about 64 MiB of
- * decoded dictionaries and buffers for later reads. The file is untrusted: damage throws Corrupt.
- * Another version of the format throws UnsupportedFormat, and an unsupported encoding throws
- * Unsupported. The messages say how to rewrite the file or drop the column.
+ * `LanceDataFile.open` opens a Lance 2.0 data file of any writer and reads its footer and its
+ * schema; `column` reads the pages of a column. It reads only the ranges that it needs, and keeps
+ * about 64 MiB of decoded dictionaries and buffers for later reads. The file is untrusted: damage
+ * throws Corrupt. Another version of the format throws UnsupportedFormat, and an unsupported
+ * encoding throws Unsupported (`unreadable`, `onlyDropped`). The messages say how to rewrite the
+ * file or drop the column.
  */
 import { type Data, dataBytes } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
