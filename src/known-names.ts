@@ -1,10 +1,10 @@
 /**
  * `nearest` finds the known name that is nearest to a misspelt one, ignoring case and separators.
- * It allows one edit for every three characters that count of the misspelt name (the first 64 of
- * it), and at least one. It returns undefined if every known name differs by more edits.
- * `suggestion` returns the question `Did you mean ...?` with that name for error messages, or an
- * empty text if there is none. `editDistance` counts the insertions, deletions and replacements of
- * characters, and the swaps of neighbours, that turn one text into another.
+ * It allows one edit for every three characters of the misspelt name, and at least one; separators
+ * and characters beyond the first 64 do not count. It returns undefined if every known name differs
+ * by more edits. `suggestion` returns the question ` Did you mean ...?` with that name for error
+ * messages, or an empty text if there is none. `editDistance` counts the insertions, deletions and
+ * replacements of characters, and the swaps of neighbours, that turn one text into another.
  */
 
 const folded = (name: string): string => name.toLowerCase().replaceAll(/[_\-.\s]/g, '');

@@ -1,11 +1,11 @@
 /**
  * Defines `FragmentEntry`, the description of one fragment in a manifest or chunk. `fragmentText`
  * encodes it; `decodeFragment` decodes it and throws Corrupt for a malformed one. An entry has the
- * number of rows, the field ids, the files of columns (with up to 8 overlays), the deletion file,
- * and statistics for pruning, which stay encoded. `liveRows` counts rows without deleted ones.
- * `isReadByLance` tells whether Lance can read the fragment, and `featuresOf` what a release must
- * know to read it. The entry holds the checksum of each column file's footer; the footer holds
- * those of the rest of the file.
+ * number of rows, the field ids, the files of columns (`entryFile`, with up to 8 overlays), the
+ * deletion file, and statistics for pruning, which stay encoded. `liveRows` counts rows without
+ * deleted ones. `isReadByLance` tells whether Lance can read the fragment, and `featuresOf` what a
+ * release must know to read it. The entry holds the checksum of each column file's footer; the
+ * footer holds those of the rest of the file.
  */
 import {
   arrayMember,

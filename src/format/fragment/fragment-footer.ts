@@ -3,8 +3,8 @@
  * (`decodeFooter`, or `decodeFooterInSteps` for a long one). It first verifies the bytes against
  * the manifest's checksum, and throws Corrupt if they differ, and UnsupportedFormat for a newer
  * layout. Readers find in the footer where a column lies (`chunkAt`), its statistics
- * (`chunkStatistics`) and its type (`typeAt`); a column that is not there throws Internal. This
- * file does no I/O.
+ * (`chunkStatistics`) and its type (`typeAt`). A column that is not there throws Internal, and a
+ * damaged description of one throws Corrupt. This file does no I/O.
  */
 import { crc32 } from 'node:zlib';
 import type { Data, Schema } from '../../arrow/index.ts';

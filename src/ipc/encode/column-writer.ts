@@ -3,7 +3,8 @@
  * them apart again. The values of a dictionary go to a `DictionaryUnion` of the caller, and the
  * column's indices are rewritten to fit it. Data that does not fit the type, such as a buffer that
  * is too short, an offset that leads out of one or dictionary indices of 64 bits, throws
- * TableSchemaValidation naming the column. Views of more than 2 GiB throw InvalidInput.
+ * TableSchemaValidation naming the column. Views with nulls or unused bytes are compacted, and 2
+ * GiB or more of their values then throw InvalidInput.
  */
 import {
   bitmapBytes,

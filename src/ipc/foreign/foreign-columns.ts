@@ -1,8 +1,9 @@
 /**
  * `readColumns` builds the columns of another program's record batch or dictionary around its
  * buffers, and checks that the buffers fit the schema. Faults go to the caller's `refuse`. It works
- * in steps, and claims memory beyond the buffers from a budget (foreign-budget.ts).
- * foreign-values.ts checks the values, and foreign-encodings.ts expands list views and runs.
+ * in steps, and claims memory beyond the buffers from a budget (foreign-budget.ts), which throws
+ * PayloadTooLarge. foreign-values.ts checks the values, and foreign-encodings.ts expands list views
+ * and runs.
  */
 import {
   bitmapBytes,
