@@ -1,9 +1,9 @@
 /**
  * `BatchChannel` merges the record batches of several senders into one stream, in the order in
  * which they arrive. `send` resolves when the reader asks for the record batch after the one sent,
- * so a sender that waits for it has at most one in the channel. `fail` ends the stream with an
- * error, which waiting senders get too. The channel does not notice a reader that stops early; then
- * its owner calls `fail`.
+ * so a sender that waits for it has at most one in the channel. `end` ends the stream after the
+ * batches that were sent. `fail` ends it with an error, which waiting and later senders get too.
+ * The channel does not notice a reader that stops early; then its owner calls `fail`.
  */
 import type { RecordBatch, RecordBatchStream, Schema } from '../arrow/index.ts';
 

@@ -1,8 +1,8 @@
 /**
  * `Collector` asks V8 to collect garbage when the process holds many more bytes of buffers than its
  * requests and caches use: 64 MiB more, or a quarter of the requests' memory limit if that is
- * larger. V8 alone would let far more of them pile up. The server calls `look` as requests release
- * memory.
+ * larger. What a collection leaves counts as used from then on. V8 alone would let far more garbage
+ * pile up. The server calls `look` as requests release memory.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -2,8 +2,8 @@
  * `authOf` parses the `auth` part of a server's configuration: API keys and JWT settings, with the
  * grants of each. A key is given as itself, as its SHA-256, or as the name of an environment
  * variable that holds it. If the variable DIRSPACE_API_KEY is set, its key is added with all
- * rights. With neither that variable nor an `auth` part, the server has no authentication. A wrong
- * configuration throws InvalidInput.
+ * rights. With neither that variable nor an `auth` part, the server has no authentication. Wrong
+ * members throw InvalidInput. auth.ts later checks that the members go together.
  */
 import { resolve } from 'node:path';
 import {

@@ -1,10 +1,12 @@
 /**
  * `Databases` finds the catalog (database) of a request, and the namespace that the request sees as
- * its root. A header or the host names the database, or there is only one. If so configured, the
- * namespaces of one root are the databases. Catalogs are opened on first use and closed with the
- * server; catalogs that were passed in open are never closed here. `begin` checks the folders, or
- * makes them. `catalog` throws NamespaceNotFound for an unknown database, and ServiceUnavailable
- * for one whose folder is gone. `checkUsable` checks the roots for `/ready`.
+ * its root. `target` reads both from the headers or the host; if there is only one database, it
+ * needs no name. If so configured, the namespaces of one root are the databases. `catalog` opens a
+ * catalog on first use. It throws NamespaceNotFound for an unknown database, and ServiceUnavailable
+ * for one whose folder is gone. `begin` checks the folders, or makes them. Failures of calls are
+ * reported to `noteFailure`, which closes a catalog whose folder is gone. `checkUsable` checks the
+ * roots for `/ready`. `close` closes the catalogs that were opened here; those that were passed in
+ * open stay open.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -1,11 +1,12 @@
 /**
  * `AnswerCache` keeps the response to a write under its idempotency key and returns it to repeated
- * requests. Calls that throw, and responses with status 429 or 5xx, are not kept. Another request
- * under a used key throws IdempotencyKeyReused. The cache is in memory: 10,000 responses and 64 MiB
- * at most. The catalog itself recognises repeats that are older, by a stamp that it keeps with the
- * write (`stampOf`, directory/catalog/kept-answers.ts). `SummedData` computes a checksum of Arrow
- * data as it is read, and `checkSameData` compares the data of a repeat with it. `checkKey`
- * validates a key, and `digest` makes one text of several.
+ * requests (`once`). Calls that throw, and responses with status 429 or 5xx, are not kept. Another
+ * request under a used key throws IdempotencyKeyReused. The cache is in memory: 10,000 responses
+ * and 64 MiB at most. The catalog itself recognises repeats that are older, by a stamp that it
+ * keeps with the write (`stampOf`, directory/catalog/kept-answers.ts). `SummedData` computes a
+ * checksum of Arrow data as it is read, and `checkSameData` throws IdempotencyKeyReused if the data
+ * of a repeat does not begin with the data read before. `checkKey` validates a key, and `digest`
+ * hashes several texts to one.
  */
 
 import { createHash } from 'node:crypto';

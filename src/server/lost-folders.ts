@@ -1,8 +1,9 @@
 /**
- * `LostFolders` tracks databases whose folder disappeared while they were open. While a folder is
- * missing, requests for its database get ServiceUnavailable. A new folder in its place becomes a
- * new database, unless it may be the empty mount point of an unmounted disk. `rootGone` makes the
- * error of a catalog whose folder is gone, and `isRootGone` recognises it.
+ * `LostFolders` tracks databases whose folder disappeared while they were open. Databases reports
+ * with `opened` and `note`, and asks with `missing` and `checkFound`, which throw
+ * ServiceUnavailable while a folder is missing. A new folder in its place becomes a new database,
+ * unless it may be the empty mount point of an unmounted disk. `rootGone` makes the error of a
+ * catalog whose folder is gone, and `isRootGone` recognises it.
  */
 import { DirspaceError, isDirspaceError } from '../errors.ts';
 import { deviceOf, isSetUp } from './root-folders.ts';

@@ -1,10 +1,11 @@
 /**
  * Checks the folders that a server serves. Before it starts, `requireFolders` creates missing
- * folders if the option `create` is set, and throws NamespaceNotFound if not; a file in place of a
- * folder throws InvalidInput. `FolderTrials` checks for `/ready` that a folder can be read. Unless
- * the server is read-only, it also tries to write and flush a file in the catalog's private folder,
- * if there is one; a disk that passed is not tried again for three seconds. `isSetUp`, `isMissing`
- * and `deviceOf` tell about one folder.
+ * folders if the option `create` is set, and throws NamespaceNotFound if not. A file in place of a
+ * folder, and `create` together with `readOnly`, throw InvalidInput. `FolderTrials` checks for
+ * `/ready` that a folder can be read. Unless the server is read-only, it also checks that the disk
+ * is not full and tries to write and flush a file in the catalog's private folder, if there is one;
+ * a disk that passed is not tried again for three seconds. `isSetUp`, `isMissing` and `deviceOf`
+ * tell about one folder.
  */
 import { constants, existsSync } from 'node:fs';
 import { access, mkdir, open, stat, statfs, unlink } from 'node:fs/promises';

@@ -2,8 +2,9 @@
  * `answerOperation` carries out one request of an operation and returns the HTTP answer; errors are
  * thrown. It authenticates the caller, waits for the body (of Arrow data, for the first bytes) and
  * then for a place in the queue. Then it calls the catalog through scope and permissions (auth/). A
- * write that is repeated under its idempotency key gets the stored answer. A special route, such as
- * that of blobs, passes a `Form`.
+ * write that is repeated under its idempotency key gets the stored answer. `Services` are the parts
+ * of the server that requests share. A special route, such as that of blobs, passes a `Form`, whose
+ * `work` gets an `Order`.
  */
 import type { ArrowBody, RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

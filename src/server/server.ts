@@ -4,8 +4,9 @@
  * authentication, limits, routes and metrics. Roots are opened on first use and closed by the
  * server; catalogs that were passed in open stay open. Options that do not fit together throw
  * InvalidInput, and so does a public address without `auth`. A missing folder throws
- * NamespaceNotFound unless `create` is set. `close` waits for requests under way, at most
- * `drainTimeoutMs`.
+ * NamespaceNotFound unless `create` is set. `reload` replaces authentication, allowed hosts, CORS
+ * and the certificate. `close` waits for requests under way, at most `drainTimeoutMs`, and then
+ * aborts them.
  */
 
 import { type AllowedLocation, checkAllowedLocations } from '../allowed-locations.ts';

@@ -1,10 +1,10 @@
 /**
  * `authenticator` makes the function that turns the credentials of a request into a principal, or
- * throws Unauthenticated. It tries API keys, which it compares in constant time, then JWTs
- * (jwt.ts), then a function of the program. Options that are wrong or name no way throw
- * InvalidInput. `headerCredentials` and `bodyCredentials` read credentials from headers and from a
- * JSON body, and `hasCredentials` tells whether there are any; `sha256` is the digest by which keys
- * are compared. permissions.ts decides what the principal may do.
+ * throws Unauthenticated. It tries API keys, which it compares in constant time, then JWTs (jwt.ts,
+ * which may throw ServiceUnavailable), then a function of the program. Options that are wrong or
+ * name no way throw InvalidInput. `headerCredentials` and `bodyCredentials` read credentials from
+ * headers and from a JSON body, and `hasCredentials` tells whether there are any; `sha256` is the
+ * digest by which keys are compared. permissions.ts decides what the principal may do.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { DirspaceError } from '../../errors.ts';

@@ -1,9 +1,10 @@
 /**
  * `jwtVerifier` makes the function that verifies bearer tokens (JWT) with a key set from a URL or a
- * file. The function returns the principal with the token's grants, or undefined for an invalid
- * token. Wrong options and a wrong file throw InvalidInput at once; a URL that cannot be read
- * throws ServiceUnavailable when a token is verified. Only this file imports the package jose, when
- * the first token is verified.
+ * file. The function returns the principal, or undefined for an invalid token. Grants come from a
+ * claim of the token, or from `defaultGrants` if the token lacks that claim; a malformed grant in
+ * the claim is ignored. Wrong options and a wrong file throw InvalidInput at once; a URL that
+ * cannot be read throws ServiceUnavailable when a token is verified. Only this file imports the
+ * package jose, when the first token is verified.
  */
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
 import { DirspaceError } from '../../errors.ts';

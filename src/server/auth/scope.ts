@@ -1,9 +1,9 @@
 /**
  * `scopedCaller` presents one namespace of a catalog as a whole catalog. It adds a prefix to the
- * ids of requests, removes it from ids in answers and errors, and hides tables, transactions and
- * jobs outside the namespace. PurgeTrash, and CloneTable by location, reach beyond the namespace
- * and throw Unsupported. Creating or dropping the namespace itself throws InvalidInput, as for a
- * root.
+ * ids of requests and removes it from ids in answers and errors. Tables and jobs outside the
+ * namespace are hidden, and so are transactions whose tables are all outside; a transaction that
+ * names no tables is shown. PurgeTrash, and CloneTable by location, reach beyond the namespace and
+ * throw Unsupported. Creating or dropping the namespace itself throws InvalidInput, as for a root.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

@@ -1,8 +1,10 @@
 /**
  * `lancedbError` changes the status of an error so that LanceDB's clients react correctly. They
- * take a 404 for a missing table or job, send a request again after 409 and 500, and give up after
- * 400. So other 404s, conflicts that they would repeat in vain, and 500s of calls that must not be
- * repeated become 400. An address without a route becomes 406.
+ * take a 404 for a missing object, send a request again after 409 and 500, and give up after 400. A
+ * 404 stays for a missing namespace, table, index or job, and for a version or branch where the
+ * clients expect it; other 404s become 400. So do conflicts that they would repeat in vain, and
+ * 500s of calls that must not be repeated. An address without a route becomes 406. The message for
+ * an existing table gets the words that the clients look for.
  */
 import { ERROR_KINDS } from '../../errors.ts';
 import {

@@ -3,8 +3,9 @@
  * rows as a given encoder writes them, `emptyAnswer` for none, `failureAnswer` for errors and
  * `garbled` for bytes that are no request. Rows that fail before their first record batch reject,
  * so that the error still gets a status. `failureAnswer` replaces given texts, such as paths of
- * roots, in messages. A timeout becomes CommitStateUnknown for a write that is not safe to repeat,
- * and ServiceUnavailable for all other requests.
+ * roots, in messages, and keeps the failure in the request's state for the log. A timeout becomes
+ * CommitStateUnknown for a write that is not safe to repeat, and ServiceUnavailable for all other
+ * requests.
  */
 import {
   nullColumn,

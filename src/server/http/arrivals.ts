@@ -2,8 +2,9 @@
  * Bounds request bodies that are still arriving, so that half-sent requests cannot block the
  * server. If too many arrive at once (`Arrivals`), the caller with the most of them loses the one
  * that has waited longest for bytes (Throttling). A body that arrives too slowly is aborted with
- * InvalidInput (`PaceKeeper`, `cameTooSlowly`). `begun` waits for the first bytes of a body, its
- * end or a failure, and `isWhole` tells whether all of it is there.
+ * InvalidInput (`PaceKeeper`, `cameTooSlowly`). Readers report bytes to `moved` and `came`, and
+ * call `leave` at the end. `begun` waits for the first bytes of a body, its end or a failure.
+ * `isWhole` tells whether all of a body with a stated length is there.
  */
 import type { Readable } from 'node:stream';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';

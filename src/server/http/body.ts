@@ -1,9 +1,11 @@
 /**
  * Reads request bodies: JSON as a whole and within limits (`readJson`), Arrow data as a stream with
- * backpressure (`arrowPieces`), whose first bytes `bodyBegun` waits for. A wrong content type or
- * encoding, or a stated length that is too large, is refused before anything is read. A body that
- * turns out too large throws PayloadTooLarge; one that breaks off, and JSON that is none, throw
- * InvalidInput.
+ * backpressure (`arrowPieces`). Callers of `arrowPieces` first call `checkArrowBody`, and
+ * `bodyBegun` to wait for the first bytes. A wrong content type or encoding (UnsupportedMediaType),
+ * or a stated length that is too large, is refused before anything is read. A body that turns out
+ * too large throws PayloadTooLarge; one that breaks off, and JSON that is none, throw InvalidInput.
+ * `hasBody` and `wasTaken` tell whether there is a body and whether `readJson` took it at once.
+ * `pauseOf` makes the pause for long work, which throws once the request was aborted.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

@@ -1,10 +1,11 @@
 /**
  * `hostGuard` protects a server without authentication from web pages that reach this machine under
- * a name of their own (DNS rebinding). It refuses foreign host names in requests over a socket, and
- * requests from pages of other origins unless CORS allows the origin. With authentication, it only
- * checks host names, and only if allowed ones are configured. `requireHost` checks the headers Host
- * and Transfer-Encoding, and `requireMetExpectation` the header Expect. `isLoopback` recognises
- * names and addresses of this machine.
+ * a name of their own (DNS rebinding). It refuses foreign host names in requests over a socket
+ * (MisdirectedRequest), and requests from pages of other origins (PermissionDenied) unless CORS
+ * allows the origin. With authentication, it only checks host names, and only if allowed ones are
+ * configured. `requireHost` checks the headers Host and Transfer-Encoding, and
+ * `requireMetExpectation` the header Expect (`UnmetExpectation`); both throw InvalidInput.
+ * `isLoopback` recognises names and addresses of this machine.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';

@@ -1,8 +1,8 @@
 /**
  * `JsonBounds` limits a JSON text while it arrives: its nesting (`MAX_JSON_DEPTH`), its values
  * (`MAX_JSON_VALUES`), and its lists, objects, names and strings together (`MAX_JSON_PARTS`).
- * Parsing millions of them would block the event loop for seconds. A text beyond a limit throws
- * InvalidInput. The syntax is not checked here.
+ * Parsing millions of them would block the event loop for seconds. `take` is called with each piece
+ * of the text, and throws InvalidInput beyond a limit. The syntax is not checked here.
  */
 import { DirspaceError } from '../../errors.ts';
 

@@ -1,10 +1,12 @@
 /**
- * `SocketServer` binds the request handler to sockets through Node's HTTP and HTTPS servers, at one
- * address. It limits connections, applies backpressure in both directions, and times out idle
- * sockets and slow headers. Requests that a client sends without waiting for answers are served one
- * after the other, some in each turn of the event loop; too many of them close the connection.
- * Invalid bytes, unknown methods and CONNECT get an error, or a closed connection if an answer is
- * due. `renew` replaces the certificate.
+ * `SocketServer` binds the request handler to sockets through Node's HTTP and HTTPS servers.
+ * `listen` opens one address; a second call throws InvalidInput. The server limits connections,
+ * applies backpressure in both directions, and times out idle sockets and slow headers. Requests
+ * that a client sends without waiting for answers are served one after the other, some in each turn
+ * of the event loop; too many of them close the connection. Invalid bytes, unknown methods and
+ * CONNECT get an error, or a closed connection if an answer is due. `renew` replaces the
+ * certificate. `close` waits until no connection is left, and `closeAllConnections` breaks them
+ * off.
  */
 import {
   createServer,

@@ -1,9 +1,10 @@
 /**
  * `RequestState` holds the facts of one request in progress: its id, log, abort signal, byte counts
- * and the fields of its log line. The request ends when its answer was sent or its caller has left,
- * and all work given to `hold` has ended. It then calls the functions given to `onEnd`, and later
- * ones at once. The file also defines the requests and answers of the HTTP layer, and the reasons
- * for which a request is aborted: `RequestTimeout`, `ClientGone` and `stoppingError`.
+ * and the fields of its log line. The request ends when `drop` was called, because its answer was
+ * sent or its caller has left, and all work given to `hold` has ended. It then calls the functions
+ * given to `onEnd`, and later ones at once. `untimed` stops the clock for long work. The file also
+ * defines the requests and answers of the HTTP layer, and the reasons for which a request is
+ * aborted: `RequestTimeout`, `ClientGone` and `stoppingError`.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';

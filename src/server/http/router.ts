@@ -1,9 +1,9 @@
 /**
- * Finds the route of a request by its method and path (`Router`). Patterns have fixed parts and
- * `{parameters}`; a fixed part wins over a parameter. The route of GET also answers HEAD. A path
- * that is not percent-encoded UTF-8 throws InvalidInput. The router also lists the methods that a
- * path takes, for the answer to other methods. `splitAddress` splits an address into path and query
- * values.
+ * Finds the route of a request by its method and path (`Router`); `find` returns undefined if there
+ * is none. Patterns have fixed parts and `{parameters}`; a fixed part wins over a parameter. The
+ * route of GET also answers HEAD. A path that is not percent-encoded UTF-8 throws InvalidInput. For
+ * the answer to other methods, `methods` lists those that a path takes, and `methodsAt` those of
+ * all routes if the path has none. `splitAddress` splits an address into path and query values.
  */
 import { parse } from 'node:querystring';
 import { DirspaceError } from '../../errors.ts';

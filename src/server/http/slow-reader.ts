@@ -1,8 +1,8 @@
 /**
  * `ReaderPace` measures how long an answer waits for its reader, or a request body for its sender.
- * A peer of at least 64 KiB a second is never slow. When memory is short, `ServerMemory`
- * (request-memory.ts) aborts the answer or body that has waited longest, if that is at least five
- * seconds.
+ * Call `wait` when the waiting begins, and `took` with the bytes that moved. A peer of at least 64
+ * KiB a second is never slow. When memory is short, `ServerMemory` (request-memory.ts) aborts the
+ * answer or body that has waited longest, if that is at least five seconds.
  */
 import { SLOW_MILLIS, type SlowAnswer } from '../../request-memory.ts';
 

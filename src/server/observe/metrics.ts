@@ -1,8 +1,9 @@
 /**
- * `Metrics` counts requests, their durations and bytes, and the limits that they reach, and writes
- * the answer of `/metrics`. The answer also has the commits and cache hits of the catalogs that the
- * server opened, the delays of the event loop, and the memory of the process. Labels have few
- * possible values, such as routes and statuses, and never name tables or callers.
+ * `Metrics` counts requests, their durations and bytes, and the limits that they reach (`ended`),
+ * and answers to bytes that are no request (`malformed`). `answer` writes the answer of `/metrics`.
+ * It also has the commits and cache hits of the catalogs that the server opened, the delays of the
+ * event loop, and the memory of the process. Labels have few possible values, such as routes and
+ * statuses, and never name tables or callers.
  */
 
 import type { CacheCounts, Counters } from '../../counters.ts';

@@ -2,7 +2,8 @@
  * `EventLoopPressure` measures how late the event loop runs its tasks, with Node's monitor. `late`
  * tells whether the mean delay was above a limit, and `delays` returns totals and percentiles for
  * metrics. `late` and the percentiles describe the interval between the last two readings, a second
- * or more. Before the first interval, `late` is false and the percentiles are NaN.
+ * or more. Before the first interval, `late` is false and the percentiles are NaN. `close` stops
+ * the monitor.
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 

@@ -2,8 +2,9 @@
  * Defines the limits of a server with their defaults and validation (`Limits`, `DEFAULT_LIMITS`,
  * `resolveLimits`, which throws InvalidInput), and the admission of requests. A `Gate` has places,
  * and a queue for each caller. Callers take turns, and one caller gets only its share of the places
- * and of the queue. `Admission` has a Gate for all its requests and one for each table. A request
- * that finds a full queue or waits too long gets Throttling. `QueueCount` counts those that wait.
+ * and of the queue. `Admission` has a Gate for all its requests and one for each table. `enter`
+ * gives a place, and returns the function that must be called to give it back. A request that finds
+ * a full queue or waits too long gets Throttling. `QueueCount` counts those that wait.
  */
 import { LONGEST_TIMER } from '../../env.ts';
 import { DirspaceError } from '../../errors.ts';
