@@ -1,9 +1,10 @@
 /**
  * Sends and receives HTTP bodies for the client. `SendableBody` sends Arrow data, and can send it
- * again until more than 4 MiB of a stream were sent. `openAnswer` streams the rows of an answer,
- * and `readText` returns a whole body as text. The connection is released when a body ends or
- * fails, or when its reader stops early. The timeout is paused while the caller produces or
- * processes data.
+ * again until more than 4 MiB of a stream were sent (`replayable`); its owner calls `close`, which
+ * releases the source. `openAnswer` streams the rows of an answer, and throws Internal for rows
+ * that cannot be read. `readText` returns a whole body as text, and throws Internal beyond 256 MiB.
+ * The connection is released when a body ends or fails, or when its reader stops early. The timeout
+ * is paused while the caller produces or processes data.
  */
 import { ReadableStream } from 'node:stream/web';
 import {

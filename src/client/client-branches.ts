@@ -2,8 +2,9 @@
  * Protects branches from servers that ignore the request member `branch`, as Lance's own server
  * does: they would read or change the main branch instead. `tableOfBranch` tells which requests are
  * at risk: changes of another branch than main, and queries on one. `honoursBranch` tells from an
- * answer whether its server honours branches. client.ts sends a request at risk only to a server
- * that does; for others it throws Unsupported (`branchesPassedOver`).
+ * answer whether its server honours branches; it returns undefined for a failure that does not
+ * tell. client.ts sends a request at risk only to a server that honours them; for others it throws
+ * Unsupported (`branchesPassedOver`).
  */
 import { DirspaceError } from '../errors.ts';
 import { MAIN_BRANCH } from '../format/index.ts';

@@ -1,9 +1,10 @@
 /**
  * `wholeAnswer` sends a request with a body of text, or none, and returns the answer with its whole
- * body, whatever its status. It calls the dispatcher of Node's `fetch` directly: it uses the same
- * connections, but skips the streams and copies of `fetch`. Without such a dispatcher it returns
- * undefined, and the caller uses `fetch`. An answer of more than 256 MiB throws Internal, and one
- * whose compression cannot be decoded throws DamagedAnswer.
+ * body (`Answer`), whatever its status. It calls the dispatcher of Node's `fetch` directly: it uses
+ * the same connections, but skips the streams and copies of `fetch`. Without such a dispatcher, or
+ * if the program has replaced `fetch`, it returns undefined, and the caller uses `fetch`. An answer
+ * of more than 256 MiB throws Internal, and one whose compression cannot be decoded throws
+ * DamagedAnswer. A lost connection rejects with the transport's error.
  */
 import { promisify } from 'node:util';
 import { unzip, type ZlibOptions } from 'node:zlib';

@@ -1,8 +1,9 @@
 /**
- * `establish` checks before a run that an address is a server of the protocol. For any other
- * address it returns the reason: no answer, credentials needed, or another protocol. Without this
- * check, a web server that answers every path with 404 would pass as a server that implements
- * nothing. `isGone` tells during a run whether the server has stopped answering.
+ * `establish` checks before a run that an address is a server of the protocol, and returns
+ * undefined if so. For any other address it returns the reason: no answer, credentials needed, or
+ * another protocol. Without this check, a web server that answers every path with 404 would pass as
+ * a server that implements nothing. `isGone` tells during a run whether the server has stopped
+ * answering.
  */
 
 import type { Env } from '../env.ts';

@@ -2,7 +2,9 @@
  * Runs the conformance cases against one target, one after the other. `conformanceSuite` hands them
  * to a test runner, whose results `reportOf` sums up, and `runConformance` runs them itself. An
  * error of the target becomes a verdict, not an exception; a target or options that cannot be used
- * throw InvalidInput. At the end, what the cases created is removed as far as the target can.
+ * throw InvalidInput. `close` of a suite, which the test runner has to call, removes what the cases
+ * created, as far as the target can; `runConformance` does so at its end. A target that answers no
+ * more keeps what was made.
  */
 import { type Env, systemEnv } from '../env.ts';
 import { isDirspaceError, isError } from '../errors.ts';

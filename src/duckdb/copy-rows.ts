@@ -1,8 +1,8 @@
 /**
- * `copyRows` creates a temporary table of DuckDB and fills it with the rows of a query. It works in
- * chunks and lets other work run in between. Types and values that DuckDB does not hold throw
- * Unsupported, and a query without columns throws InvalidInput. If it fails, the caller drops the
- * table.
+ * `copyRows` creates a temporary table of DuckDB and fills it with the rows of a query on a table
+ * handle, which has to be pinned to a version. It works in chunks and lets other work run in
+ * between. Types and values that DuckDB does not hold throw Unsupported, and a query without
+ * columns throws InvalidInput. If it fails, the caller drops the table.
  */
 
 import { columnsOf, type RecordBatch, type Schema, sliceData } from '../arrow/index.ts';

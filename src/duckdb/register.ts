@@ -1,10 +1,10 @@
 /**
  * `registerTable` copies the rows of one version of a table into a temporary table of a DuckDB
- * connection, because DuckDB's package for Node accepts no Arrow. `registerTables` copies several
- * tables, which appear under their names once all are complete. A name that is taken throws
- * InvalidInput, unless it is that of a temporary table and `replace` is set. Values that DuckDB
- * cannot hold, and a missing package `@duckdb/node-api`, throw Unsupported; then nothing is
- * registered.
+ * connection, because DuckDB's package for Node accepts no Arrow. The connection must not be used
+ * for anything else meanwhile. `registerTables` copies several tables, which appear under their
+ * names once all are complete. A name that is taken throws InvalidInput, unless it is that of a
+ * temporary table and `replace` is set. Values that DuckDB cannot hold, and a missing package
+ * `@duckdb/node-api`, throw Unsupported; then nothing is registered.
  */
 import { DirspaceError } from '../errors.ts';
 import type { CallOptions } from '../protocol/index.ts';

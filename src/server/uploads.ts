@@ -1,10 +1,11 @@
 /**
- * `Uploads` takes inserts whose rows come in several requests, called parts. One call of
- * InsertIntoTable begins with the first part and reads the record batches of all parts from a
- * channel, so they become one version when the upload is completed. An upload belongs to one
- * caller, table and branch; to others it is unknown. An upload without new parts ends after
- * `uploadIdleMs`, without a version. More than `maxUploads` at once throw Throttling, and more than
- * `maxArrowBytes` in one throw PayloadTooLarge.
+ * `Uploads` takes inserts whose rows come in several requests, called parts: `begin` and `find` an
+ * upload, which takes parts (`take`) until `complete` or `abort`. One call of InsertIntoTable
+ * begins with the first part and reads the record batches of all parts from a channel, so they
+ * become one version when the upload is completed. An upload belongs to one caller, table and
+ * branch; to others it is unknown (InvalidInput). An upload without new parts ends after
+ * `uploadIdleMs`, without a version. More than `maxUploads` at once, or more than one caller's
+ * share of them, throw Throttling; more than `maxArrowBytes` in one throw PayloadTooLarge.
  */
 import { type RecordBatchStream, type Schema, schemasEqual } from '../arrow/index.ts';
 import type { Env } from '../env.ts';

@@ -1,8 +1,9 @@
 /**
  * `fixture` starts a catalog in memory behind a real server, for tests. Its content comes from a
- * seed, and `reset` restores it. `setFaults` makes chosen requests fail, and a journal keeps the
- * newest requests. Tests in other languages do the same over HTTP. The server listens on 127.0.0.1
- * and asks for no credentials. Wrong options, seeds and faults throw InvalidInput.
+ * seed, and `reset` restores it. `setFaults` makes chosen requests fail, and `requests` returns the
+ * newest requests from a journal. Tests in other languages do the same over HTTP. The server
+ * listens on 127.0.0.1 and asks for no credentials. Wrong options, seeds and faults throw
+ * InvalidInput. The test calls `close` at its end.
  */
 import { systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';

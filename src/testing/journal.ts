@@ -2,7 +2,8 @@
  * `Journal` keeps the newest requests that a fixture answered, so that a test can see what a client
  * sent. It records no headers and no bodies, and cuts addresses of more than 4,096 characters. It
  * shows the values of the protocol's own query parameters only, because others may be keys.
- * `newest` returns a copy, oldest first.
+ * `newest` returns a copy, oldest first. `add` ignores a request that began before the last
+ * `clear`.
  */
 import { DirspaceError } from '../errors.ts';
 import { EVERY_OPERATION } from '../protocol/index.ts';

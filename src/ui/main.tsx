@@ -1,4 +1,7 @@
-/** Starts the browser page: applies the theme and renders `App`. */
+/**
+ * Starts the browser page: applies the theme, sends the first requests (`beginAsking`) and renders
+ * `App`.
+ */
 import { App, beginAsking } from './app.tsx';
 import { render } from './base/index.ts';
 import { applyTheme } from './theme.ts';

@@ -1,9 +1,10 @@
 /**
  * `Kit` sends the calls of one case and records them, and creates fresh tables and namespaces for
- * it. Sometimes a case cannot be decided: an operation that it needs does not work, or the server
- * wants credentials or is overloaded. The case then ends with `Undecided`. The assertions `same`,
- * `holds`, `fails` and `refused` throw Mismatch. `pagesOf` reads a list page by page, 20 pages at
- * most unless told otherwise.
+ * it; `Run` is what all cases of a run share. Sometimes a case cannot be decided: an operation that
+ * it needs does not work, or the server wants credentials or is overloaded. The case then ends with
+ * `Undecided`. The assertions `same`, `holds`, `fails` and `refused` throw Mismatch, but `fails`
+ * passes Unsupported on. `pagesOf` reads a list page by page, 20 pages at most unless told
+ * otherwise.
  */
 import type { RecordBatchStream } from '../../arrow/index.ts';
 import { ERROR_KINDS, type ErrorCode, isDirspaceError, isError } from '../../errors.ts';

@@ -1,10 +1,11 @@
 /**
  * `KeptRows` keeps the row ids that a filtered, ordered or searched read found, so that the page
- * scrolls through them without another search. It keeps at most 4,000,000 rows of a filter and
- * 1,000,000 of an ordered read or a text search; `isCut` tells that there were more. All entries
- * together have at most 128 MiB, which count as memory of the server. Entries unused for two
- * minutes, and the least recently used beyond that, are removed; then the search runs again.
- * Callers with different names or rights do not share them.
+ * scrolls through them without another search (`rows`). It keeps at most 4,000,000 rows of a filter
+ * and 1,000,000 of an ordered read or a text search; `isCut` tells that there were more. All
+ * entries together have at most 128 MiB, which count as memory of the server. Entries unused for
+ * two minutes, and the least recently used beyond that, are removed; then the search runs again.
+ * Callers with different names or rights do not share them. A catalog without row ids throws
+ * Unsupported. `close` removes all entries.
  */
 import { Type } from '../../arrow/index.ts';
 import type { Env } from '../../env.ts';

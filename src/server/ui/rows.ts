@@ -3,7 +3,8 @@
  * row with long values (`wholeRow`), as JSON, and the stream of all rows for downloads
  * (`everyRow`). A window of a version in row order is read by offsets, so that each window costs
  * the same. After a filter, an order or a search, a window is read by the row ids that `KeptRows`
- * keeps. `jsonRows` turns any stream into columns and rows.
+ * keeps. `jsonRows` turns the columns and the first rows of any stream into JSON. Members of a
+ * wrong type throw InvalidInput.
  */
 import type { RecordBatchStream, Schema } from '../../arrow/index.ts';
 import { describeType } from '../../arrow/index.ts';

@@ -1,9 +1,10 @@
 /**
  * `Sessions` keeps the credentials of the page's callers in memory, by the id in their cookie, so
- * that no script of the page holds a key. A session ends 12 hours after its last use; beyond 1,000
- * sessions, the least recently used ends. page-caller.ts authenticates the credentials again for
- * each request. `redeem` opens a session for a ticket, once. `cookieHeader` builds the cookie
- * (HttpOnly, SameSite=Strict).
+ * that no script of the page holds a key. `open` and `close` begin and end a session, and
+ * `credentialsOf` finds the one of a request. A session is forgotten 12 hours after its last use,
+ * and its cookie ends 12 hours after it was opened; beyond 1,000 sessions, the least recently used
+ * ends. page-caller.ts authenticates the credentials again for each request. `redeem` opens a
+ * session for a ticket, once. `cookieHeader` builds the cookie (HttpOnly, SameSite=Strict).
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Env } from '../../env.ts';

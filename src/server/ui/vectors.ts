@@ -1,9 +1,10 @@
 /**
  * Answers the requests of the view of a vector column. `vectorSample` returns the lengths of at
- * most 2,000 vectors and their places on a plane, and `neighbours` returns the rows whose vectors
- * are nearest to that of one row. The plane has two directions in which the sample varies most,
- * which power iteration finds (`projected`). A column that is not a fixed-size list of numbers
- * throws InvalidInput.
+ * most 2,000 vectors, fewer above 4,096 dimensions, and their places on a plane; rows without a
+ * vector are left out. `neighbours` returns the rows, at most 100, whose vectors are nearest to
+ * that of one row. The plane has two directions in which the sample varies most, which power
+ * iteration finds (`projected`). A column that is not a fixed-size list of numbers, and a row
+ * without a vector as the origin of `neighbours`, throw InvalidInput.
  */
 import {
   type Data,

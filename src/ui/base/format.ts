@@ -1,7 +1,9 @@
 /**
- * Formats numbers, bytes, times and column types as text for people. `moment` gives times in UTC,
- * so that all who share a link see the same text. `columnsOf` lists the columns of a schema with
- * their types as text, and `isVector` recognises vector columns: fixed-size lists of numbers.
+ * Formats numbers (`count`, `counted`, `short`, `percent`), bytes (`bytes`), times (`moment`) and
+ * column types (`typeText`) as text for people. `moment` gives times in UTC, so that all who share
+ * a link see the same text, and '' for a time that a `Date` cannot hold. `columnsOf` lists the
+ * columns of a schema with their types as text, and `isVector` recognises vector columns:
+ * fixed-size lists of numbers.
  */
 import type { Column, JsonField, JsonType } from './types.ts';
 

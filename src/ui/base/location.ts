@@ -1,9 +1,9 @@
 /**
  * Keeps the state of the page in the fragment of its address, so that back, forward and links work.
  * `parseLocation` reads the fragment, `formatLocation` writes it, and `changed` changes members of
- * its query. `#/t/prod/user?view=rows` is a table, `#/n/prod` a namespace, and `#/sql` the SQL
- * view; anything else is the root of the catalog. The browser does not send the fragment to the
- * server.
+ * its query; `dbOf` gives the member that keeps the database in a link. `#/t/prod/user?view=rows`
+ * is a table, `#/n/prod` a namespace, and `#/sql` the SQL view; anything else is the root of the
+ * catalog. The browser does not send the fragment to the server.
  */
 
 export type Kind = 'n' | 't' | 'sql';
