@@ -4,8 +4,9 @@
  * repeat is sent again after status 429 or 503, or if the connection was lost before an answer;
  * retry.ts computes the delay. CommitStateUnknown means that a change may have been made: the
  * connection was lost or time ran out during a change that is not safe to repeat, or the answer to
- * a change cannot be understood. A connection lost, or time run out, during another request throws
- * ServiceUnavailable. `close` ends the calls under way; they and later ones reject with Closed.
+ * a change cannot be understood. A refused connection, and one lost during another request, throw
+ * ServiceUnavailable, as does a timeout of such a request. `close` ends the calls under way; they
+ * and later ones reject with Closed.
  */
 import { setMaxListeners } from 'node:events';
 import type { ArrowBody } from '../arrow/index.ts';

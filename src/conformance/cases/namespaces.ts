@@ -1,7 +1,7 @@
 /**
  * Lists the conformance cases about namespaces (`NAMESPACE_CASES`). They create, describe, list and
- * drop namespaces, with ids, modes and pages of all kinds. Rules for all requests are here too,
- * such as what malformed JSON gets.
+ * drop namespaces and test whether one exists, with several modes, ids and pages. Rules for all
+ * requests are here too, such as what malformed JSON gets.
  */
 import { isDirspaceError } from '../../errors.ts';
 import {

@@ -1,11 +1,12 @@
 /**
  * `permittedCaller` lets one `Principal` call a catalog within its grants on namespaces. Other
- * calls throw PermissionDenied, which does not reveal what exists: a missing job or transaction
- * gets the same error. Lists of namespaces, tables and jobs show only what the principal may read,
- * and the namespaces that lead there. Storage credentials are left out of responses unless the
- * principal has `admin` on the table. `ANYBODY` may do everything. `mayUseDatabase` tells whether a
- * principal has a grant for a database, `permittedDatabase` returns the database of a request or
- * throws, and `checkMayReadMetrics` throws unless the principal may read every database.
+ * calls throw PermissionDenied, which does not reveal what exists: without rights on the whole
+ * catalog, a missing job or transaction gets the same error. Lists of namespaces, tables and jobs
+ * show only what the principal may read, and the namespaces that lead there. Storage credentials
+ * are left out of responses unless the principal has `admin` on the table. `ANYBODY` may do
+ * everything. `mayUseDatabase` tells whether a principal has a grant for a database,
+ * `permittedDatabase` returns the database of a request or throws, and `checkMayReadMetrics` throws
+ * unless the principal may read every database.
  */
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import {

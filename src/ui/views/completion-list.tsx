@@ -1,9 +1,10 @@
 /**
- * `useCompletion` is a hook that offers words at the caret of a text field in a list. The up and
- * down arrows choose a word, Tab or Enter accepts it, and Escape closes the list. In a field of
- * several lines, Enter accepts only after an arrow key. The hook returns the list, the attributes
- * by which the field names it to screen readers, and a key handler that tells whether it used a
- * key.
+ * `useCompletion` is a hook that offers words at the caret of a text field in a list. The field
+ * calls the hook's `open` with true after each input, and with false when it loses the focus. The
+ * up and down arrows choose a word, Tab or Enter accepts it, and Escape closes the list. In a field
+ * of several lines, Enter accepts only after an arrow key. The hook also returns the list, the
+ * attributes by which the field names it to screen readers, and a key handler that tells whether it
+ * used a key.
  */
 import { useLayoutEffect, useRef, useState } from '../base/index.ts';
 

@@ -1,8 +1,9 @@
 /**
  * Lists at most 12 words that can complete what stands before the caret (`wordBefore`): columns and
  * SQL words in a condition (`completions`), and functions and tables too in a statement
- * (`statementCompletions`). Names are quoted if SQL needs it. `tablesNamed` finds the known tables
- * that a statement names, at most 8, whose columns are then offered.
+ * (`statementCompletions`). Inside a text in quotes or a comment there are none. Names are quoted
+ * if SQL needs it (`quotedName`, `tableText`). `tablesNamed` finds the known tables that a
+ * statement names, at most 8, whose columns are then offered.
  */
 import type { Column } from '../base/index.ts';
 

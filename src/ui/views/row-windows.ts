@@ -1,7 +1,9 @@
 /**
- * `RowWindows` fetches rows in windows of 100 as they come into sight, and keeps the 64 windows
- * used last. A window that goes out of sight before it is answered has its request aborted. A
- * window that failed is fetched again when its rows are shown again.
+ * `RowWindows` fetches rows in windows of 100 as they come into sight (`show`), and keeps the 64
+ * windows used last. `row` returns a row, or undefined if it has not arrived, and `failure` tells
+ * why rows could not be had. A window that goes out of sight before it is answered has its request
+ * aborted. A window that failed is fetched again when its rows are shown again. `end` aborts all
+ * requests.
  */
 
 export interface FetchedRows {
