@@ -2,7 +2,8 @@
  * What a statement computes once for each row or batch: values that several expressions have in
  * common, values of one side of a join, and the first rows of partitions.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { RequestMemory } from '../../src/request-memory.ts';
 import type { Connection } from '../../src/sdk/connection.ts';
 import { registerFunction } from '../../src/sdk/functions.ts';
 import { type Catalog, statementCatalog } from './catalog.ts';
@@ -139,6 +140,43 @@ describe('values that several expressions have in common', () => {
     for (const [at, value] of values.entries()) {
       const alone = await rows(`SELECT id, ${value} AS c${at} FROM ${from} ORDER BY id`);
       expect(alone.map((row) => row[`c${at}`])).toEqual(found.map((row) => row[`c${at}`]));
+    }
+  });
+});
+
+describe('values in common of large batches', () => {
+  test.each([
+    ['items', (one: string, two: string) => `SELECT ${one} AS a, ${two} AS b FROM large`],
+    ['sums', (one: string, two: string) => `SELECT sum(${one}) AS a, sum(${two}) AS b FROM large`],
+    [
+      'sets of keys',
+      (one: string, two: string) =>
+        `SELECT sum(${one}) AS a, sum(${two}) AS b FROM large GROUP BY GROUPING SETS ((), (n % 2))`,
+    ],
+  ])('are counted as memory, a part of a batch at a time: %s', async (_, sql) => {
+    const requestMemory = 8 << 20;
+    const small = await statementCatalog({ requestMemory });
+    const take = vi.spyOn(RequestMemory.prototype, 'take');
+    try {
+      const numbers = Array.from({ length: 6_000 }, (_, n) => ({ n }));
+      await small.db.createTable('large', numbers);
+      const sum = (most: number) =>
+        Array.from({ length: 40 }, (_, at) => `CAST(n * ${at + 1}.5 > ${most} AS int)`).join(' + ');
+      const ofItems = sql(sum(500), sum(700));
+      expect(await small.db.sql(ofItems).explainPlan()).toContain('once:');
+      const alone = async (most: number) =>
+        (await small.rows(sql(sum(most), '1'))).map(({ a }) => a);
+      take.mockClear();
+      const found = await small.rows(ofItems);
+      const counted = take.mock.calls.filter(([, what]) => /several columns|groups/.test(what));
+      const most = Math.max(...counted.map(([bytes]) => bytes));
+      expect(most).toBeGreaterThan(requestMemory / 9);
+      expect(most).toBeLessThan(requestMemory / 7);
+      expect(found.map(({ a }) => a)).toEqual(await alone(500));
+      expect(found.map(({ b }) => b)).toEqual(await alone(700));
+    } finally {
+      take.mockRestore();
+      await small.db.close();
     }
   });
 });

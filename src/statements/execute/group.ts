@@ -62,8 +62,11 @@ export function groupedRows(input: Relation, step: GroupStep, work: Work): Relat
         const own = withNames(step, shared);
         const groups = new Groups(shared, own, await aggregatesOf(shared, own, work), work);
         for await (const batch of input.batches()) {
-          await groups.add(batch, await shared.of(batch));
-          held.set(groups.bytes + shared.bytes);
+          for (const part of shared.parts(batch)) {
+            held.set(groups.bytes + shared.bytesOf(part));
+            await groups.add(part, await shared.of(part));
+            held.set(groups.bytes);
+          }
         }
         yield* groups.result();
       } finally {
@@ -106,9 +109,12 @@ function groupedBySets(
           all.push(new Groups(shared, own, await aggregatesOf(shared, own, work), work));
         }
         for await (const batch of input.batches()) {
-          const computed = await shared.of(batch);
-          for (const groups of all) await groups.add(batch, computed);
-          held.set(all.reduce((sum, { bytes }) => sum + bytes, shared.bytes));
+          for (const part of shared.parts(batch)) {
+            held.set(bytesOf(all) + shared.bytesOf(part));
+            const computed = await shared.of(part);
+            for (const groups of all) await groups.add(part, computed);
+            held.set(bytesOf(all));
+          }
         }
         for (const [number, groups] of all.entries()) {
           const set = sets[number] as readonly number[];
@@ -130,6 +136,8 @@ function groupedBySets(
     },
   };
 }
+
+const bytesOf = (all: readonly Groups[]): number => all.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** Compiles the aggregates, of which there may be hundreds, in steps. */
 async function aggregatesOf(

@@ -77,20 +77,33 @@ export function projectedRows(
       ? (value.path[0] as string)
       : compileTree(shared.rewrite(value), shared.schema),
   );
+  const computedOf = async (part: RecordBatch): Promise<RecordBatch> => {
+    const data: Data[] = [];
+    const computed = await shared.of(part);
+    for (const column of columns) {
+      if (typeof column === 'string') data.push(dataNamed(part, column));
+      else {
+        const steps = column.evaluateInSteps(part, { memory: work.memory, computed });
+        data.push((await run(work, steps)).data[0] as Data);
+      }
+    }
+    return recordBatch(schema, data, part.numRows);
+  };
   return {
     schema,
     async *batches(): AsyncGenerator<RecordBatch> {
-      for await (const batch of input.batches()) {
-        const data: Data[] = [];
-        const computed = await shared.of(batch);
-        for (const column of columns) {
-          if (typeof column === 'string') data.push(dataNamed(batch, column));
-          else {
-            const steps = column.evaluateInSteps(batch, { memory: work.memory, computed });
-            data.push((await run(work, steps)).data[0] as Data);
+      const held = work.memory.hold('Values that several columns are computed of');
+      try {
+        for await (const batch of input.batches()) {
+          for (const part of shared.parts(batch)) {
+            held.set(shared.bytesOf(part));
+            const made = await computedOf(part);
+            held.set(0);
+            yield made;
           }
         }
-        yield recordBatch(schema, data, batch.numRows);
+      } finally {
+        held.end();
       }
     },
   };
