@@ -2,7 +2,7 @@
  * `blobRoute` answers GET requests for the bytes of one blob, whole or a range of it. A null blob
  * is answered with 204, and a range beyond the end with 416. The route calls FetchBlobs for 1 MiB
  * at a time, as the client takes the bytes. Later pieces are read from the version that the catalog
- * names with the first piece.
+ * names with the first piece, if it names one. A blob that ends too early breaks the answer off.
  */
 import { columnsOf, type RecordBatchStream } from '../arrow/index.ts';
 import { DirspaceError } from '../errors.ts';

@@ -1,6 +1,7 @@
 /**
- * `Readiness` tells `/ready` why a server cannot do its work now: it is stopping, its event loop is
- * late, or it cannot use a root. The reasons name nothing that is stored; details go to the log.
+ * `Readiness` lists for `/ready` why a server cannot do its work now (`reasons`, empty if it can):
+ * it is stopping, its event loop is late, or it cannot use a root. The reasons name nothing that is
+ * stored; details go to the log.
  */
 import type { Databases } from './databases.ts';
 import type { EventLoopPressure } from './observe/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Defines `Trial`, the hooks that a test fixture adds to a server. A fixture can add control routes
- * (`controlRoutes`) and headers, listen to answered requests, and answer operations in place of the
- * server. Control routes need no credentials, and the listener is not called for them. server.ts
- * makes a server with these hooks (`createTrialServer`).
+ * (`controlRoutes`, recognised by `isControl`) and headers, listen to answered requests, and answer
+ * operations in place of the server. Control routes need no credentials, and the listener is not
+ * called for them. server.ts makes a server with these hooks (`createTrialServer`).
  */
 import type { AnyOperation } from '../protocol/index.ts';
 import {

@@ -1,10 +1,10 @@
 /**
  * Defines `Fault`, with which a test fixture disturbs some requests of an operation: an error, a
  * delay or a broken connection. `checkFaults` validates a list of them, and throws InvalidInput.
- * `FaultPlan` keeps the faults of a fixture; `take` returns the first one that applies to a
- * request, and counts it. `errorOf`, `droppedAnswer` and `cutAnswer` build what the client then
- * gets, and `failingFetch` a `fetch` that fails for dropped answers (`isDropped`) as one over a
- * socket does.
+ * `FaultPlan` keeps the faults of a fixture (`set`); `take` returns the first one that applies to a
+ * request, and counts it, or returns undefined. `errorOf`, `droppedAnswer` and `cutAnswer` build
+ * what the client then gets, and `failingFetch` a `fetch` that fails for dropped answers
+ * (`isDropped`) as one over a socket does.
  */
 
 import { DirspaceError } from '../errors.ts';

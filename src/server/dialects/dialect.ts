@@ -1,7 +1,8 @@
 /**
  * Defines `Dialect`, the interface by which the server speaks to clients that deviate from the
  * plain protocol. A dialect recognises their requests, and translates addresses, bodies, calls,
- * responses and errors. lancedb-dialect.ts implements one.
+ * responses and errors. It also reads their idempotency keys and timeouts, and adds headers to each
+ * answer. `RequestHead` is a request before it is routed. lancedb-dialect.ts implements a dialect.
  */
 import type { AnyOperation, ErrorBody, RequestParts } from '../../protocol/index.ts';
 import type { Caller, RequestHeaders } from '../auth/index.ts';

@@ -1,8 +1,8 @@
 /**
- * `Cors` validates the configured origins, answers the preflight requests of their pages, and adds
- * the headers that let these pages read answers. `preflight` returns undefined for all other
- * requests. On a server without authentication, host-guard.ts refuses requests from pages of other
- * origins.
+ * `Cors` validates the configured origins (InvalidInput), answers the preflight requests of their
+ * pages (`preflight`), and adds the headers that let these pages read answers (`addHeaders`).
+ * `preflight` returns undefined for all other requests. On a server without authentication,
+ * host-guard.ts refuses requests from pages of other origins.
  */
 
 import { API_KEY_HEADER, IDEMPOTENCY_HEADER, REQUEST_ID_HEADER } from '../../protocol/index.ts';

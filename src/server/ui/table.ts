@@ -1,8 +1,8 @@
 /**
  * `openedTable` collects in one answer what the views of a table share: the description and row
  * count of the chosen version, the newest version of its branch, and statistics of that newest
- * version. A table without data has only the description and a row count of 0. Views request
- * everything else themselves.
+ * version, if the catalog has any. A table without data has only the description and a row count of
+ * 0. Views request everything else themselves.
  */
 import { isDirspaceError } from '../../errors.ts';
 import type { DescribeTableResponse, GetTableStatsResponse } from '../../protocol/index.ts';

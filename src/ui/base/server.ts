@@ -1,10 +1,11 @@
 /**
  * Sends the page's requests to the server as JSON (`ask`), with the session's cookie, and begins
  * and ends the session (`signIn`, `signOut`). A refused request throws `ServerError`; a request
- * without an answer throws one with status 0. `useDatabase` sets the database of all later
- * requests, and `whenSignedOut` what is called when the session has ended. `askAhead` sends a
- * request before the view that asks for it is there. `allPages` gets the pages of a list, at most
- * 20 unless the caller gives another number.
+ * without an answer throws one with status 0. `isSignedOut`, `isPassing`, `isMissing` and
+ * `isAborted` tell kinds of failures apart. `useDatabase` sets the database of all later requests,
+ * and `whenSignedOut` what is called when the session has ended. `askAhead` sends a request before
+ * the view that asks for it is there; `forgetAhead` drops such answers. `allPages` gets the pages
+ * of a list, at most 20 unless the caller gives another number.
  */
 
 /** An answer of the server that tells of a failure. */
