@@ -16,7 +16,7 @@ import {
   recordBatchStream,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { withStale } from '../fields/index.ts';
+import { type IdentifiedField, leafOf, withStale } from '../fields/index.ts';
 import { structOrder } from '../lance/index.ts';
 import {
   type BatchPlace,
@@ -40,7 +40,12 @@ import {
 } from '../versions/index.ts';
 import { andThen, inTurns, LentColumns, Turn } from '../work/index.ts';
 import type { WriteOptions } from './append.ts';
-import { assignedColumns, compileAssignments, neededColumns } from './assignments.ts';
+import {
+  type Assignment,
+  assignedColumns,
+  compileAssignments,
+  neededColumns,
+} from './assignments.ts';
 import { type AttemptFiles, commitWithFiles } from './attempt.ts';
 import { deleteOffsets, RowOffsets } from './delete-rows.ts';
 import { type UpdatedInPlace, updateInPlace } from './update-in-place.ts';
@@ -152,11 +157,21 @@ async function changeRows(
     lance: writesLance(engine, base),
     structs: await structOrder(engine, base, 'any'),
     compression: await compressionOf(engine, base.branch, base.manifest),
+    // Rows that are moved keep what else the table holds, nulls of earlier releases among it.
+    required: fieldsSet(assignments),
     ahead: true,
     signal,
   });
   return { written, gone: gone.all() };
 }
+
+/** The fields that are set, each below the top-level column that it is in. */
+const fieldsSet = (assignments: readonly Assignment[]): readonly IdentifiedField[] =>
+  assignments.flatMap(({ place }) => {
+    const [top] = place.chain;
+    if (top === undefined || place.chain.length === 1) return place.chain;
+    return { ...top, children: [leafOf(place)] };
+  });
 
 export interface Replacement extends ChangedRows {
   readonly kind: Draft['kind'];

@@ -25,8 +25,15 @@ import {
 } from '../../../src/arrow/apache.ts';
 import { sliceData } from '../../../src/arrow/index.ts';
 import { openDirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
+import {
+  decodeVersion,
+  encodeManifest,
+  type Manifest,
+} from '../../../src/format/catalog/manifest.ts';
+import { schemaToJson } from '../../../src/protocol/index.ts';
 import { collectRows } from '../../../src/sdk/convert/rows.ts';
 import { RequiredValues, refuseNulls } from '../../../src/table/write/required-values.ts';
+import { filesOf } from '../../helpers/catalog-files.ts';
 import { memoryFs } from '../../helpers/catalogs.ts';
 
 const item = (type: DataType = new Int32(), nullable = false): Field =>
@@ -295,6 +302,38 @@ describe('a null in a required dictionary column', () => {
     const found = await namespace.countTableRows({ id, predicate: "c = 'b'" });
     expect(found).toMatchObject({ count: 1 });
   });
+});
+
+test('nulls that the table holds in required dictionaries are in the way of no update of others', async () => {
+  const fs = memoryFs();
+  const open = () => openDirectoryNamespace({ root: '/c', fs, lance: 'off' });
+  const id = ['t'];
+  const null1 = words(['a', null], 0, 1);
+  const columns = [ints([1, 2]), null1, structOf(null1, undefined, true), null1];
+  const fieldsOf = (nullable: boolean) =>
+    columns.map(({ type }, at) => {
+      const [a] = (at === 2 ? type.children : []) as Field[];
+      const own = a === undefined ? type : new Struct([new Field('a', a.type, nullable)]);
+      return new Field('icsn'[at] as string, own, at !== 1 || nullable);
+    });
+  const schema = new Schema(fieldsOf(true));
+  const children = makeData({ type: new Struct(schema.fields), length: 2, children: columns });
+  const stream = recordBatchStream(schema, [new RecordBatch(schema, children)]);
+  await (await open()).createTable({ id }, stream);
+  // As earlier releases took such rows.
+  const files = filesOf(fs, '/c');
+  const path = files.all().find((each) => /versions-.*\/0*1\.json$/.test(each)) as string;
+  const found = decodeVersion(files.read(path), path) as { manifest: Manifest };
+  const required = schemaToJson(new Schema(fieldsOf(false)));
+  files.write(path, encodeManifest({ ...found.manifest, schema: required }).bytes);
+  const namespace = await open();
+  const update = (...updates: [string, string][]) =>
+    namespace.updateTable({ id, predicate: 'i >= 2', updates });
+  expect(await update(['i', 'i + 10'])).toMatchObject({ updated_rows: 1 });
+  for (const column of ['c', 's.a'])
+    await expect(update([column, 'n'])).rejects.toMatchObject({ code: 'TableSchemaValidation' });
+  await expect(update(['s', 's'])).rejects.toMatchObject({ details: { column: 's.a' } });
+  expect(await update(['c', "'b'"], ['s.a', "'b'"])).toMatchObject({ updated_rows: 1 });
 });
 
 test.each([
