@@ -12,10 +12,10 @@ import {
   type Engine,
   lanceToldOf,
   madeVisible,
-  readManifest,
   Snapshot,
   stands,
   type TableBranch,
+  winnerOf,
 } from '../versions/index.ts';
 import { deleteQuietly } from '../work/index.ts';
 import type { StagedVersion } from './read-staged.ts';
@@ -58,7 +58,7 @@ export async function publishUnchanged(
   const { bytes, checksum } = encodeManifest(manifest);
   const file = versionFile(branch.folder, manifest.version);
   if (!(await engine.store.putIfAbsent(file, bytes))) {
-    const winner = await readManifest(engine, branch, manifest.version);
+    const winner = await winnerOf(engine, branch, manifest);
     if (winner?.transaction !== manifest.transaction || winner.batch !== manifest.batch) {
       throw versionTaken(manifest.version);
     }

@@ -72,7 +72,7 @@ export {
   isMultiTableId,
   multiTableDecision,
 } from './multi-table-commit.ts';
-export { stands } from './publish.ts';
+export { stands, winnerOf } from './publish.ts';
 export { settleUndecided } from './settle-undecided.ts';
 export { blockKey, readChunk, Snapshot } from './snapshot.ts';
 export {

@@ -56,7 +56,7 @@ export async function publish(
  * @throws CommitStateUnknown where it cannot be read: it may be that very one. Corrupt and
  * UnsupportedFormat, as what cannot be decoded is another's
  */
-async function winnerOf(
+export async function winnerOf(
   engine: Engine,
   branch: TableBranch,
   { version, transaction }: Manifest,

@@ -12,6 +12,7 @@ import {
 import { encodeTable } from '../../../src/format/catalog/records.ts';
 import { deletedRunFile, versionFile } from '../../../src/paths.ts';
 import { deleteVersions } from '../../../src/table/history/delete-versions.ts';
+import { publishUnchanged } from '../../../src/table/staged/publish-staged.ts';
 import {
   commit,
   type Draft,
@@ -687,6 +688,28 @@ test('a number said to be taken, and what has it cannot be read: nobody knows, a
     code: 'CommitStateUnknown',
     message:
       'It is not known whether version 2 was committed: its number is taken, and what has it could not be read. Open the table again and look for transaction mine before repeating the change.',
+    cause,
+    details: { version: 2, transaction: 'mine' },
+  });
+});
+
+test('a staged version whose number is taken, and what has it cannot be read: so with it', async () => {
+  const { one, branch } = await both();
+  await land(one, branch, 'create');
+  const base = (await resolveHead(one.engine, branch))?.snapshot;
+  const at = { slot: 1, snapshot: base };
+  const manifest = nextManifest(one.engine, branch, draftOf('append'), at, 'mine');
+  const cause = new Error('no disk at all');
+  one.calls.putIfAbsent = async (put, ...version) => {
+    await put(...version);
+    one.calls.get = () => {
+      throw cause;
+    };
+    return false;
+  };
+  const staged = { path: 'staged', manifest, base };
+  await expect(publishUnchanged(one.engine, branch, staged)).rejects.toMatchObject({
+    code: 'CommitStateUnknown',
     cause,
     details: { version: 2, transaction: 'mine' },
   });
