@@ -83,14 +83,7 @@ export async function acceptVersion(engine: Engine, plan: Acceptance): Promise<v
   const decided = await settleUndecided(engine, branch, accepted, first - 1);
   const snapshot = await visibleSnapshot(engine, branch, accepted);
   if (decided || snapshot === undefined) throw disturbed(branch);
-  await engine.store.putIfAbsent(deletedRunFile(branch.folder, first, last), Buffer.from('{}\n'));
-  const tombstone = encodeTombstone({ deletedThrough: last });
-  await engine.store.put(versionFile(branch.folder, first), tombstone);
-  for (const version of (await listedVersionsOf(engine, branch)) ?? []) {
-    if (version > first && version <= last)
-      await engine.store.delete(versionFile(branch.folder, version));
-  }
-  await engine.store.syncFolders([branch.folder]);
+  // What may fail in reading does so before anything is removed.
   const given = [snapshot.manifest, ...manifests];
   const draft = restored(snapshot, {
     nextFieldId: Math.max(...given.map(({ nextFieldId }) => nextFieldId)),
@@ -100,6 +93,14 @@ export async function acceptVersion(engine: Engine, plan: Acceptance): Promise<v
   const next = nextManifest(engine, branch, draft, { slot: last, snapshot }, transaction);
   const manifest = await lanceToldOf(engine, branch, next, snapshot);
   const { bytes } = encodeManifest(manifest);
+  await engine.store.putIfAbsent(deletedRunFile(branch.folder, first, last), Buffer.from('{}\n'));
+  const tombstone = encodeTombstone({ deletedThrough: last });
+  await engine.store.put(versionFile(branch.folder, first), tombstone);
+  for (const version of (await listedVersionsOf(engine, branch)) ?? []) {
+    if (version > first && version <= last)
+      await engine.store.delete(versionFile(branch.folder, version));
+  }
+  await engine.store.syncFolders([branch.folder]);
   // Not through the version operations, where versions are managed: they refuse what is lost.
   const file = versionFile(branch.folder, manifest.version);
   if (!(await engine.store.putIfAbsent(file, bytes))) throw disturbed(branch);

@@ -8,14 +8,16 @@ import {
 import { decodeVersion } from '../../../src/format/catalog/manifest.ts';
 import { Connection, connect } from '../../../src/index.ts';
 import { encodeChecksummed } from '../../../src/json.ts';
-import { latestFile, versionFile } from '../../../src/paths.ts';
+import { latestFile, TABLE_FILE, versionFile } from '../../../src/paths.ts';
 import type { FileSystem } from '../../../src/store/disk/file-system.ts';
 import { strictFileSystem } from '../../../src/store/disk/strict-fs.ts';
 import { deleteVersions } from '../../../src/table/history/delete-versions.ts';
+import { acceptVersion } from '../../../src/table/verify/accept-version.ts';
 import { resolveHead, type TableBranch } from '../../../src/table/versions/head.ts';
 import { filesOf, memoryFs, type TestFs } from '../../helpers/catalogs.ts';
 import {
   declared,
+  draftOf,
   land,
   outcomeOf,
   ROOT,
@@ -309,6 +311,26 @@ test('the version that repair makes is one that writers of Lance may build on, w
   expect(found).toMatchObject({ manifest: { lanceWrites: true } });
   expect(found).toHaveProperty('manifest.lanceTransaction', expect.any(String));
   expect((await fresh.verify({})).problems).toEqual([]);
+});
+
+test('repair that cannot read the record of the table has removed nothing', async () => {
+  const one = testEngine();
+  const branch = await declared(one);
+  for (const kind of ['create', 'append', 'append'] as const)
+    await land(one, branch, draftOf(kind, { lance: true }));
+  const two = testEngine({ fs: one.fs, firstId: 1000 });
+  const cause = new Error('no disk at all');
+  two.calls.get = async (get, path) => {
+    if (path.endsWith(TABLE_FILE)) throw cause;
+    return get(path);
+  };
+  const before = await two.engine.store.list(branch.folder);
+  const plan = { branch, accepted: 2, first: 3, last: 20, torn: [], manifests: [] };
+  await expect(acceptVersion(two.engine, plan)).rejects.toBe(cause);
+  expect(await two.engine.store.list(branch.folder)).toEqual(before);
+  two.calls.get = undefined;
+  await acceptVersion(two.engine, plan);
+  expect((await resolveHead(two.engine, branch))?.snapshot.version).toBe(21);
 });
 
 test('without any version, and a hint of one, repair leaves a table that is only declared', async () => {
