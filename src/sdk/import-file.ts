@@ -167,9 +167,7 @@ export async function importFile(
       const made = await write(connection, table, data, [name, path], mode, options);
       return { ...made, rows: rows(), rejected };
     } finally {
-      // A pull that hangs after an abort could not be waited for.
-      const closed = opened.close().catch(() => {});
-      if (signal?.aborted !== true) await closed;
+      await opened.close().catch(() => {});
     }
   };
   const opened = await open(asked.types);

@@ -1,7 +1,11 @@
 /** Sources of rows that are left before they are read: they are let go, whatever refused them. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { type RecordBatchStream, recordBatchStream } from '../../src/arrow/index.ts';
-import { connect } from '../../src/sdk/connect.ts';
+import { DirspaceError } from '../../src/errors.ts';
+import { connect, connectNamespace } from '../../src/sdk/connect.ts';
 import type { Connection } from '../../src/sdk/connection.ts';
 import { batchRows, toRecordBatchStream } from '../../src/sdk/convert/index.ts';
 import { embedding, toEmbeddedStream } from '../../src/sdk/embedding/index.ts';
@@ -9,6 +13,8 @@ import { Exportable, fromFile } from '../../src/sdk/files/index.ts';
 import { Lifetime } from '../../src/sdk/handles/index.ts';
 import { RunnableQuery } from '../../src/sdk/query/index.ts';
 import type { Table } from '../../src/sdk/table/index.ts';
+import { startServer } from '../../src/server.ts';
+import { temporaryFolder } from '../helpers/temporary.ts';
 
 let db: Connection;
 let table: Table;
@@ -158,7 +164,81 @@ describe('files', () => {
       expect(open).toBe(0);
     },
   );
+
+  /** Batches of CSV or of lines of JSON, after which no more ever comes. */
+  async function* endless(format: string, asked = () => {}) {
+    const [head, row] = format === 'csv' ? ['a,b\n', '1,2\n'] : ['', '{"a":1}\n'];
+    yield Buffer.from(head + row.repeat(300_000));
+    asked();
+    await new Promise(() => {});
+  }
+
+  test.each([['csv'], ['ndjson']])(
+    'of %s whose next piece never comes keep no refused import waiting',
+    async (format) => {
+      const auth = { apiKeys: [{ key: 'k', name: 'ada', grants: ['read:$'] as const }] };
+      const { url, close } = await startServer({ root: temporaryFolder(), port: 0, auth });
+      const remote = await connectNamespace('rest', { uri: url, 'headers.x-api-key': 'k' });
+      const work = remote.importFile(endless(format), 'u', [], { format });
+      // Under load the server may refuse it for that.
+      await expect(work).rejects.toThrow(DirspaceError);
+      await remote.close();
+      await close();
+    },
+  );
+
+  test.each([['csv'], ['ndjson']])(
+    'of %s whose next piece never comes are left by an aborted import',
+    async (format) => {
+      const controller = new AbortController();
+      const reason = new Error('left');
+      const data = endless(format, () => controller.abort(reason));
+      const work = db.importFile(data, 'u', [], { format, signal: controller.signal });
+      await expect(work).rejects.toBe(reason);
+    },
+  );
+
+  test('whose first rows never come are left by an aborted fromFile', async () => {
+    const controller = new AbortController();
+    const reason = new Error('left');
+    async function* few() {
+      yield Buffer.from('{"a":1}\n'.repeat(1000));
+      controller.abort(reason);
+      await new Promise(() => {});
+    }
+    const work = fromFile(few(), { format: 'ndjson', signal: controller.signal });
+    await expect(work).rejects.toBe(reason);
+  });
+
+  test.runIf(process.platform === 'linux')(
+    'of Parquet that come as a stream leave no copy on the disk',
+    async () => {
+      const folder = temporaryFolder();
+      vi.stubEnv('TMPDIR', folder);
+      const copies = () =>
+        readdirSync('/proc/self/fd').filter((fd) => targetOf(fd).startsWith(folder));
+      const bytes = await buffer(table.query().toBytes('parquet'));
+      const made = () => Readable.from([bytes]);
+      const bogus = { format: 'parquet', lance: 'bogus' } as never;
+      await expect(db.importFile([made(), made()], 'u', [], bogus)).rejects.toThrow('lance');
+      expect(copies()).toEqual([]);
+      await expect(db.importFile(made(), 'u', [], bogus)).rejects.toThrow('lance');
+      expect(copies()).toEqual([]);
+      const types = { c: 'int64' };
+      await expect(fromFile(made(), { format: 'parquet', types })).rejects.toThrow('"c"');
+      expect(copies()).toEqual([]);
+    },
+  );
 });
+
+/** The file of a descriptor; none of one that was closed meanwhile. */
+function targetOf(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return '';
+  }
+}
 
 test('a batch length that there cannot be sends no query', async () => {
   let sent = 0;

@@ -6,7 +6,7 @@
  * reading has got. A missing file throws InvalidInput before a row is read. `close` closes files
  * that were not read to their end.
  */
-import type { DataType, RecordBatchStream } from '../../arrow/index.ts';
+import type { DataType, RecordBatch, RecordBatchStream } from '../../arrow/index.ts';
 import type { LanceVersionChoice } from '../../datasets/index.ts';
 import { DirspaceError, isDirspaceError } from '../../errors.ts';
 import type {
@@ -20,6 +20,7 @@ import { buildContext, columnPlace } from '../build/index.ts';
 import { type DataInput, toRecordBatchStream } from '../convert/index.ts';
 import type { GivenFile } from './file-input.ts';
 import { OnlyMembers, onlyColumns } from './only-columns.ts';
+import { type Pass, passOver } from './pass.ts';
 import { csvForms, jsonForms } from './text-forms.ts';
 
 /** Where a row stands: rows and lines of its file, both counted from 1. */
@@ -114,17 +115,23 @@ export async function openFiles(
   /** The number of the first row of each file that was begun. */
   const starts: number[] = [];
   const opened: FileRows[] = [];
+  const passes: Pass<RecordBatch>[] = [];
   const enter = async (at: number, rows: number, read: ReadOptions): Promise<FileRows> => {
     starts[at] = rows;
     const file = files[at] as OpenFile;
     const found = await file.rows({ ...read, build });
     opened[at] = found;
-    if (columns === undefined || !file.isArrow) return found;
-    return { ...found, data: onlyColumns(found.data as RecordBatchStream, columns, file.name) };
+    // Rows of JSON hold nothing open but the bytes that they come from.
+    if (!file.isArrow) return found;
+    const batches = found.data as RecordBatchStream;
+    const pass = passOver(batches);
+    passes.push(pass);
+    const data: RecordBatchStream = { ...pass, schema: batches.schema };
+    return { ...found, data: columns === undefined ? data : onlyColumns(data, columns, file.name) };
   };
 
   const close = async (): Promise<void> => {
-    for (const { data } of opened) await data[Symbol.asyncIterator]().return?.();
+    for (const pass of passes.splice(0)) await pass.close();
     for (const file of files) await file.close();
   };
 
@@ -277,14 +284,14 @@ async function openOne(file: GivenFile, options: OpenFilesOptions): Promise<Open
 
 /** The source, and what closes the passes over it that are under way. */
 function closable(source: ByteSource): { source: ByteSource; close(): Promise<void> } {
-  const begun: AsyncIterator<Uint8Array>[] = [];
+  const begun: Pass<Uint8Array>[] = [];
   const pieces = (): AsyncIterable<Uint8Array> => {
-    const pass = source.pieces()[Symbol.asyncIterator]();
+    const pass = passOver(source.pieces());
     begun.push(pass);
-    return { [Symbol.asyncIterator]: () => pass };
+    return pass;
   };
   const close = async (): Promise<void> => {
-    for (const pass of begun.splice(0)) await pass.return?.();
+    for (const pass of begun.splice(0)) await pass.close();
     await source.release?.();
   };
   return { source: { ...source, pieces }, close };
