@@ -210,6 +210,17 @@ describe('files', () => {
     await expect(work).rejects.toBe(reason);
   });
 
+  test('are closed with one that is refused by its first bytes', async () => {
+    const arrow = Readable.from([await buffer(table.query().toBytes('arrow'))]);
+    const work = fromFile(arrow, { csv: { delimiter: ';' } });
+    await expect(work).rejects.toThrow('is read as arrow');
+    expect(arrow.destroyed).toBe(true);
+    const parquet = Readable.from([await buffer(table.query().toBytes('parquet'))]);
+    const files = [file(false), parquet];
+    await expect(fromFile(files, { csv: { delimiter: ';' } })).rejects.toThrow('as parquet');
+    expect([parquet.destroyed, open]).toEqual([true, 0]);
+  });
+
   test.runIf(process.platform === 'linux')(
     'of Parquet that come as a stream leave no copy on the disk',
     async () => {

@@ -264,12 +264,17 @@ async function openOne(file: GivenFile, options: OpenFilesOptions): Promise<Open
   const stored = await file.open();
   const named = known ?? (called === undefined ? undefined : formatOfName(called));
   const { format, source: found } = await findFormat(stored, named);
-  if (format.allTypes === undefined) refuseCsv(options, name, format.name);
-  const takesNothing = options.mayBeEmpty === true && format.allTypes !== undefined;
-  if (stored.size === 0 && format.isArrow && !takesNothing) {
-    throw problem(`${JSON.stringify(name)} is empty: it has no rows and no columns.`, name);
-  }
   const { source, close } = closable(found);
+  try {
+    if (format.allTypes === undefined) refuseCsv(options, name, format.name);
+    const takesNothing = options.mayBeEmpty === true && format.allTypes !== undefined;
+    if (stored.size === 0 && format.isArrow && !takesNothing) {
+      throw problem(`${JSON.stringify(name)} is empty: it has no rows and no columns.`, name);
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
     name: source.name,
     isArrow: format.isArrow,
