@@ -360,6 +360,11 @@ describe('in the SDK', () => {
       'InvalidInput',
       'string',
     ],
+    'a query vector that is a set with a gap': [
+      async () => users.vectorSearch(new Set([1, null]) as Loose).toArray(),
+      'InvalidInput',
+      'has null at 1',
+    ],
     ...Object.fromEntries(
       [
         [null, 'null'],

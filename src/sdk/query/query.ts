@@ -427,11 +427,11 @@ function numbers(vector: Vector): number[] {
       `The query vector is an array of numbers; it was given as ${typeof vector}.`,
     );
   }
-  const given = vector as ArrayLike<unknown>;
-  const list = Array.from(given, numberOf);
+  const items: unknown[] = Array.from(vector as ArrayLike<unknown>);
+  const list = items.map(numberOf);
   const bad = list.findIndex((value) => !Number.isFinite(value));
   if (list.length > 0 && bad < 0) return list;
-  const problem = list.length === 0 ? 'is empty' : `has ${showValue(given[bad])} at ${bad}`;
+  const problem = list.length === 0 ? 'is empty' : `has ${showValue(items[bad])} at ${bad}`;
   throw new DirspaceError('InvalidInput', `The query vector ${problem}; it holds finite numbers.`);
 }
 
