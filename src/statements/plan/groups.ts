@@ -126,7 +126,12 @@ function groupedByFew(
     return { name: key.name, value };
   });
   const groups = grouped(input, few, calls, typeOf);
-  return projected(groups, [...ofKeys, ...columns.slice(keys.length)]);
+  const computed = projected(groups, [...ofKeys, ...columns.slice(keys.length)]);
+  // A key that fails for a row fails for its group, whether or not the statement shows it.
+  const mayFail = keys.filter(
+    (key) => follows(key) && compileTree(key.value, input.schema).canFail,
+  );
+  return { ...computed, kept: new Set(mayFail.map(({ name }) => name)) };
 }
 
 /** Families of values that are equal only where they are the same in every respect. */

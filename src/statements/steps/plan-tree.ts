@@ -70,6 +70,8 @@ export interface ProjectStep extends Step {
   readonly values: readonly Expression[];
   /** Parts of `values` that are computed once, those first that others are made of. */
   readonly shared?: readonly Expression[];
+  /** Columns that are computed even if nothing reads them, as their values may fail. */
+  readonly kept?: ReadonlySet<string>;
 }
 
 export interface JoinStep extends Step {

@@ -20,7 +20,8 @@ export function pruned(plan: Plan, wanted: ReadonlySet<string>): Plan {
       return { ...plan, input, schema: input.schema };
     }
     case 'project': {
-      const kept = plan.schema.fields.flatMap(({ name }, at) => (wanted.has(name) ? [at] : []));
+      const shown = plan.kept === undefined ? wanted : union(wanted, plan.kept);
+      const kept = plan.schema.fields.flatMap(({ name }, at) => (shown.has(name) ? [at] : []));
       const values = kept.map((at) => plan.values[at] as Expression);
       const schema = new Schema(kept.map((at) => plan.schema.fields[at] as Field));
       return { ...plan, values, schema, input: pruned(plan.input, columnsIn(values)) };
