@@ -120,6 +120,47 @@ describe('values that count for nothing', () => {
     await expect(read(outer)).rejects.toThrow('Row 1, column "c[0]": found number 300');
   });
 
+  test('nor need items of the items of null lists, vectors and structs', async () => {
+    const items = (values: number[]) =>
+      dataOf(new Int32(), values.length, { values: Int32Array.from(values) });
+    const field = (type: DataType) => new Field('item', type, true);
+    const listType = (item: DataType) => new List(field(item));
+    const inner = (values: number[], ...offsets: number[]) =>
+      dataOf(listType(new Int32()), offsets.length - 1, {
+        ...{ offsets: Int32Array.from(offsets), children: [items(values)] },
+      });
+    const missing = { nullCount: 1, validity: Uint8Array.of(0b101) };
+    const one = inner([1, 300, 300, 3], 0, 1, 3, 4);
+    const two = inner([1, 2, 300, 300, 3, 4], 0, 1, 2, 3, 4, 5, 6);
+    const pairs = (item: DataType) => new FixedSizeList(2, field(item));
+    const struct = (item: DataType) => new Struct([field(item)]);
+    const offsets = Int32Array.of(0, 1, 2, 3);
+    const shapes: [(item: DataType) => DataType, Data, unknown[]][] = [
+      [
+        listType,
+        dataOf(listType(one.type), 3, { ...missing, offsets, children: [one] }),
+        [[[1]], null, [[3]]],
+      ],
+      [
+        pairs,
+        dataOf(pairs(two.type), 3, { ...missing, children: [two] }),
+        [[[1], [2]], null, [[3], [4]]],
+      ],
+      [
+        struct,
+        dataOf(struct(one.type), 3, { ...missing, children: [one] }),
+        [{ item: [1] }, null, { item: [3] }],
+      ],
+    ];
+    for (const [typeOf, column, expected] of shapes) {
+      const schema = new Schema([new Field('c', column.type, true)]);
+      const wanted = new Schema([new Field('c', typeOf(listType(new Int8())), true)]);
+      const stream = recordBatchStream(schema, [recordBatch(schema, [column], 3)]);
+      const rows = await collectRows(await toRecordBatchStream(stream, { schema: wanted }));
+      expect(rows.map(({ c }) => c)).toEqual(expected);
+    }
+  });
+
   test('nor need members of null structs', async () => {
     const struct = (member: DataType) => new Struct([new Field('a', member, false)]);
     const [have, want] = [struct(new Int32()), struct(new Int8())];

@@ -49,14 +49,14 @@ export function buildList(type: List, values: Values, place: Place, context: Bui
 
 /**
  * The place of the items of lists whose ends are given: one more than there are lists.
- * @param lists null where the list is; an item of such a list counts for nothing
+ * @param lists null where the list is, absent where none is; an item of a null list counts for nothing
  */
 export function listPlace(
   place: Place,
   field: Field,
   ends: ArrayLike<number>,
   show: (item: number, inList: number) => string = (_, inList) => `${inList}`,
-  lists: readonly unknown[] = [],
+  lists?: Values,
 ): Place {
   const owner = (item: number): number => {
     let [low, high] = [0, ends.length - 2];
@@ -77,7 +77,7 @@ export function listPlace(
     hidden: (item) => {
       if (item < (ends[0] as number) || item >= (ends[ends.length - 1] as number)) return true;
       const list = owner(item);
-      return lists[list] === null || place.hidden(list);
+      return lists?.[list] === null || place.hidden(list);
     },
   };
 }
@@ -123,8 +123,16 @@ function flattenFixed(
   return flat;
 }
 
-/** The place of the items of fixed-size lists; items of null lists are hidden. */
-export function fixedPlace(place: Place, field: Field, size: number, values: Values): Place {
+/**
+ * The place of the items of fixed-size lists; items of null lists are hidden.
+ * @param values absent where none is null
+ */
+export function fixedPlace(
+  place: Place,
+  field: Field,
+  size: number,
+  values: Values | undefined,
+): Place {
   const owner = (item: number): number => Math.floor(item / size);
   return {
     nullable: field.nullable,
@@ -132,7 +140,7 @@ export function fixedPlace(place: Place, field: Field, size: number, values: Val
     path: (item) => `${place.path(owner(item))}[${item % size}]`,
     hidden: (item) => {
       const list = owner(item);
-      return values[list] === null || values[list] === undefined || place.hidden(list);
+      return isMissing(values, list) || place.hidden(list);
     },
   };
 }
@@ -223,12 +231,16 @@ function blobValue(value: unknown, place: Place, i: number): unknown {
   );
 }
 
-export function structPlace(place: Place, field: Field, values: Values): Place {
+const isMissing = (values: Values | undefined, i: number): boolean =>
+  values !== undefined && (values[i] ?? null) === null;
+
+/** @param values absent where none is null */
+export function structPlace(place: Place, field: Field, values: Values | undefined): Place {
   return {
     nullable: field.nullable,
     row: (i) => place.row(i),
     path: (i) => `${place.path(i)}.${field.name}`,
-    hidden: (i) => values[i] === null || values[i] === undefined || place.hidden(i),
+    hidden: (i) => isMissing(values, i) || place.hidden(i),
   };
 }
 

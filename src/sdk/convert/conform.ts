@@ -41,6 +41,14 @@ import {
 } from '../build/index.ts';
 import { readColumn } from './read-column.ts';
 
+/** The place of a column of Arrow data. */
+interface DataPlace extends Place {
+  /** Calls `mark` for the spans of values of which `hidden` is true. */
+  markHidden(length: number, mark: (from: number, to: number) => void): void;
+}
+
+const hidesNothing = (): void => {};
+
 /** @param base row number of the batch's first row in the whole input, for messages */
 export function conformBatch(
   batch: RecordBatch,
@@ -49,7 +57,10 @@ export function conformBatch(
   context: BuildContext,
 ): RecordBatch {
   const rows = batch.numRows;
-  const top: Place = { nullable: false, row: (i) => base + i, path: () => '', hidden: () => false };
+  const top: DataPlace = {
+    ...{ nullable: false, row: (i) => base + i, path: () => '', hidden: () => false },
+    markHidden: hidesNothing,
+  };
   const have = batch.schema.fields;
   const columns = conformChildren(
     have,
@@ -58,7 +69,7 @@ export function conformBatch(
     rows,
     top,
     context,
-    (f) => columnPlace(f, base),
+    (f) => ({ ...columnPlace(f, base), markHidden: hidesNothing }),
   );
   return recordBatch(schema, columns, rows);
 }
@@ -68,9 +79,9 @@ function conformChildren(
   columns: readonly Data[],
   want: readonly Field[],
   rows: number,
-  place: Place,
+  place: DataPlace,
   context: BuildContext,
-  placeOf: (field: Field) => Place,
+  placeOf: (field: Field) => DataPlace,
 ): Data[] {
   const index = new Map(have.map((field, i) => [field.name, i]));
   const path = (name: string): string => {
@@ -97,7 +108,7 @@ const noColumn = (column: string, what: string): DirspaceError =>
     details: { column },
   });
 
-function conformData(data: Data, field: Field, place: Place, context: BuildContext): Data {
+function conformData(data: Data, field: Field, place: DataPlace, context: BuildContext): Data {
   const want = field.type as DataType;
   refuseNulls(data, want, place, context);
   const have = data.type as DataType;
@@ -156,7 +167,7 @@ function sameKind(have: DataType, want: DataType): boolean {
   }
 }
 
-function childrenFor(data: Data, want: DataType, place: Place, context: BuildContext): Data[] {
+function childrenFor(data: Data, want: DataType, place: DataPlace, context: BuildContext): Data[] {
   const { children } = data;
   if (children.length === 0) return children;
   const fields = childFields(want);
@@ -164,23 +175,35 @@ function childrenFor(data: Data, want: DataType, place: Place, context: BuildCon
   switch (want.typeId) {
     case Type.Struct: {
       const have = childFields(data.type);
-      const hidden = presence(data);
-      return conformChildren(have, children, fields, data.length, place, context, (child) =>
-        structPlace(place, child, hidden),
-      );
+      const present = presence(data);
+      const markHidden = hiddenBelow(place, present, data.length, (row) => row);
+      return conformChildren(have, children, fields, data.length, place, context, (child) => ({
+        ...structPlace(place, child, present),
+        markHidden,
+      }));
     }
     case Type.FixedSizeList: {
       const { listSize } = want as FixedSizeList;
-      const inside = fixedPlace(place, field, listSize, presence(data));
+      const present = presence(data);
+      const inside = {
+        ...fixedPlace(place, field, listSize, present),
+        markHidden: hiddenBelow(place, present, data.length, (list) => list * listSize),
+      };
       return [conformData(children[0] as Data, field, inside, context)];
     }
     case Type.List:
     case Type.LargeList:
     case Type.Map: {
-      // The buffer of the offsets may be longer, as it is padded.
-      const offsets = data.valueOffsets as Offsets;
-      const ends = Array.from({ length: data.length + 1 }, (_, at) => offsetAt(offsets, at));
-      const inside = listPlace(place, field, ends, undefined, presence(data));
+      const ends = endsOf(data);
+      const present = presence(data);
+      const inList = hiddenBelow(place, present, data.length, (list) => ends[list] as number);
+      const markHidden: DataPlace['markHidden'] = (length, mark) => {
+        mark(0, ends[0] as number);
+        inList(length, mark);
+        const end = ends[data.length] as number;
+        if (end < length) mark(end, length);
+      };
+      const inside = { ...listPlace(place, field, ends, undefined, present), markHidden };
       return [conformData(children[0] as Data, field, inside, context)];
     }
     default:
@@ -191,10 +214,32 @@ function childrenFor(data: Data, want: DataType, place: Place, context: BuildCon
   }
 }
 
-/** One entry per value: null where it is null. */
-function presence(data: Data): readonly unknown[] {
-  if (data.nullCount === 0) return new Array(data.length).fill(true);
+/** One entry per value, null where it is null; undefined where none is. */
+function presence(data: Data): readonly unknown[] | undefined {
+  if (data.nullCount === 0) return undefined;
   return Array.from({ length: data.length }, (_, i) => (data.getValid(i) ? true : null));
+}
+
+/** What is hidden below values of which some are null, given the child at which each begins. */
+function hiddenBelow(
+  place: DataPlace,
+  present: readonly unknown[] | undefined,
+  length: number,
+  start: (index: number) => number,
+): DataPlace['markHidden'] {
+  return (_, mark) => {
+    for (let i = 0; present !== undefined && i < length; i++) {
+      if (present[i] === null) mark(start(i), start(i + 1));
+    }
+    place.markHidden(length, (from, to) => mark(start(from), start(to)));
+  };
+}
+
+/** Where lists begin and end: one more than there are lists. The buffer may be longer, as it is padded. */
+function endsOf({ valueOffsets, length }: Data): ArrayLike<number> {
+  const offsets = valueOffsets as Offsets;
+  if (offsets instanceof Int32Array) return offsets.subarray(0, length + 1);
+  return Array.from({ length: length + 1 }, (_, at) => offsetAt(offsets, at));
 }
 
 function retype(data: Data, type: DataType, children: Data[]): Data {
@@ -223,7 +268,7 @@ const FAMILIES: Partial<Record<Type, string>> = {
   [Type.FixedSizeList]: 'list',
 };
 
-function cast(data: Data, field: Field, place: Place, context: BuildContext): Data {
+function cast(data: Data, field: Field, place: DataPlace, context: BuildContext): Data {
   const have = data.type as DataType;
   const want = field.type as DataType;
   const [from, to] = [plainType(have), plainType(want)];
@@ -253,9 +298,9 @@ function cast(data: Data, field: Field, place: Place, context: BuildContext): Da
 }
 
 /** Null in place of what counts for nothing, such as the items of a null list: it need not fit. */
-function valuesOf(data: Data, place: Place): unknown[] {
+function valuesOf(data: Data, place: DataPlace): unknown[] {
   const values = readColumn(data);
-  for (let i = 0; i < values.length; i++) if (place.hidden(i)) values[i] = null;
+  place.markHidden(values.length, (from, to) => values.fill(null, from, to));
   return values;
 }
 
