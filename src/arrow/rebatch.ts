@@ -1,10 +1,10 @@
 /**
  * `rebatch` cuts and joins the record batches of a stream, in row order, so that none exceeds the
  * limits on rows and bytes (65,536 and 64 MiB unless given); a batch of one row may exceed the
- * bytes. Cutting copies nothing, and neighbouring small batches are copied together. Batches
- * without rows are dropped. A batch whose columns have the names of the given schema gets that
- * schema; any other keeps its own, for the caller to refuse. `splitBatch` and `sliceBatch` cut one
- * batch.
+ * bytes. Cutting copies nothing. Neighbouring small batches are copied together by the position of
+ * their columns, unchecked: the caller must pass batches with the same columns. Batches without
+ * rows are dropped. Batches get the given schema if their columns have its names. `splitBatch` and
+ * `sliceBatch` cut one batch.
  */
 import type { Pause } from '../steps.ts';
 import type { RecordBatch, Schema } from './apache.ts';

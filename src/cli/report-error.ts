@@ -1,7 +1,8 @@
 /**
  * `errorText` formats an error for standard error: for people a message with the code of a
  * catalog's error, and for programs (`--json`) one line of JSON with code, message, exit code and
- * details. Long messages are shortened, and characters that control a terminal are escaped.
+ * details. Words of more than 1,000 characters in a message are cut, and characters that control a
+ * terminal are escaped.
  */
 import { isDirspaceError, shortened } from '../errors.ts';
 import {

@@ -2,10 +2,10 @@
  * `loadConfig` reads the configuration of a server from a JSON file and from environment variables,
  * and validates it. Variables override the file: `DIRSPACE_ROOT`, `_DATABASES_ROOT`, `_HOST`,
  * `_PORT`, `_LOG_LEVEL` and `_READ_ONLY`; one of the first two replaces all roots of the file.
+ * `DIRSPACE_API_KEY` adds a key with all rights (config-auth.ts, which reads all keys).
  * `DIRSPACE_CONFIG` names the file where the caller names none. `configOf` validates members that
  * were read. Unknown members, wrong values and a file that cannot be read throw InvalidInput. Paths
- * in the file are relative to its folder. config-auth.ts reads API keys, also from variables that
- * the file names.
+ * in the file are relative to its folder.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';

@@ -1,9 +1,10 @@
 /**
  * `readRows` reads a few rows of a batch, in the order asked for, and loads and verifies only the
  * pages that hold them. Short columns, and columns whose values lie in many places, such as lists,
- * structs and views (`isReadAlone` is false), are read whole. It is a generator that asks its
- * caller for bytes (sparse-pages.ts) and does no I/O itself. Damage throws Corrupt. A row that the
- * batch does not have, and 2 GiB and more of values, throw InvalidInput.
+ * structs and views (for these `isReadAlone` is false), are read whole. It is a generator that asks
+ * its caller for bytes (sparse-pages.ts) and does no I/O itself. Damage throws Corrupt. A row that
+ * the batch does not have throws InvalidInput, and so do 2 GiB or more of values for one column
+ * with 32-bit offsets.
  */
 import {
   bitmapBytes,

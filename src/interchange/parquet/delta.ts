@@ -1,15 +1,15 @@
 /**
  * `deltaReader` decodes integers that Parquet stores as differences (delta encoding, in blocks of
  * miniblocks), as many at a time as the caller asks for. Sums wrap around at the width of the type.
- * `end` finds where the encoded numbers end without decoding them, and has to be called before
- * numbers are read. Damage goes to the caller's `refuse`.
+ * `end` finds where the encoded numbers end without decoding them, and does not disturb reading.
+ * Damage, and reading more numbers than there are, goes to the caller's `refuse`.
  */
 import type { Refuse } from './thrift.ts';
 
 export interface DeltaReader {
   read32(out: Int32Array, count: number): void;
   read64(out: BigInt64Array, count: number): void;
-  /** The byte after the last number. To be asked before numbers are read. */
+  /** The byte after the last number. */
   end(): number;
 }
 

@@ -1,7 +1,8 @@
 /**
- * Exports the builders of Arrow columns and record batches from JavaScript values, and helpers for
- * other folders of the SDK: checks of values, places of values in the input (`Place`), and parts
- * of error messages (`misfit`, `showValue`).
+ * Exports `buildBatch`, which makes an Arrow record batch of row objects, and `buildContext`, which
+ * makes the context that it needs. Also exports helpers for other folders of the SDK: checks of
+ * values, places of values in the input (`Place`), and parts of error messages (`misfit`,
+ * `showValue`).
  */
 
 export { buildBatch, buildContext } from './build-column.ts';

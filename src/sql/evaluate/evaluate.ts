@@ -3,8 +3,9 @@
  * between (`evaluateInSteps`). An operand of AND, OR, CASE or COALESCE that could fail is evaluated
  * only for the rows that need it. A value that does not fit its type throws InvalidInput, and so do
  * values that take more memory than the frame has. `logicInSteps` gives the truth values of an AND
- * or OR, and `entriesInSteps` the values of the entries of a dictionary, or null if the tree does
- * not read one such column alone. `evaluateConstant` computes a tree without columns at once.
+ * or OR. `entriesInSteps` evaluates a tree once for each entry of the only column it reads, which
+ * must be a dictionary. It returns null for other trees, for a column by itself, and if an entry
+ * fails; the caller then evaluates the rows. `evaluateConstant` computes a tree without columns.
  */
 import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';

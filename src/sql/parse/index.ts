@@ -2,9 +2,10 @@
  * Parses SQL text, by PostgreSQL's grammar with a few additions, in time linear in the text.
  * `parseExpression` parses an expression, `parseTerm` an expression of a statement, in which
  * aggregates may occur and queries may not, and `parseStatement` a SELECT. Text that cannot be read
- * or is not supported throws InvalidInput with its position, and so does text of more than 1 MiB,
- * 60,000 parts or 500 nested levels. Also exports the trees, their formatting as SQL, errors with
- * positions, keywords, and the mapping of names to types. bind/ resolves columns and functions.
+ * or is not supported throws InvalidInput with its position. So does text of more than 60,000 words
+ * and marks (literals of IN lists not counted), 200,000 such literals or 500 nested levels, and,
+ * without a position, text of more than 1 MiB. Also exports the trees, their formatting as SQL,
+ * errors, keywords, and the mapping of names to types. bind/ resolves columns and functions.
  */
 
 import { Parser } from './parser.ts';

@@ -1,8 +1,9 @@
 /**
  * Carries out ProfileTable (`profileTable`): returns statistics of the columns of a version, such
- * as nulls, bounds, distinct values, the most frequent ones and a histogram. If the request's time
- * is too short to read all rows, the statistics describe a sample. `atMost` throws InvalidInput if
- * a number in a request exceeds a limit.
+ * as nulls, bounds, distinct values, the most frequent ones and a histogram. If the time (200 ms
+ * unless the request gives another) is too short to read all rows, they describe a sample, and the
+ * answer says so. Unknown columns throw TableColumnNotFound, and a faulty filter InvalidInput.
+ * `atMost` throws InvalidInput if a number in a request exceeds a limit.
  */
 import { DirspaceError } from '../../../errors.ts';
 import { MAIN_BRANCH } from '../../../format/index.ts';
