@@ -2,7 +2,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type RecordBatchStream, recordBatchStream } from '../../src/arrow/index.ts';
 import { DirspaceError } from '../../src/errors.ts';
 import { connect, connectNamespace } from '../../src/sdk/connect.ts';
@@ -226,6 +226,8 @@ describe('files', () => {
     async () => {
       const folder = temporaryFolder();
       vi.stubEnv('TMPDIR', folder);
+      // The other files of this worker have the folder of the system again.
+      onTestFinished(() => void vi.unstubAllEnvs());
       const copies = () =>
         readdirSync('/proc/self/fd').filter((fd) => targetOf(fd).startsWith(folder));
       const bytes = await buffer(table.query().toBytes('parquet'));
