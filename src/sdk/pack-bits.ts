@@ -4,6 +4,7 @@
  * and the last byte is filled up with zeros.
  */
 
+/** Eight numbers to a byte, the first in its lowest bit; the last byte is filled up with zeros. */
 export function packBits(data: readonly number[]): number[] {
   const packed = new Array<number>(Math.ceil(data.length / 8)).fill(0);
   for (const [at, bit] of data.entries()) {
