@@ -29,7 +29,9 @@ export function endOf(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : -1;
 }
 
-const isBlank = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;
+/** Whether a UTF-16 unit is one of JSON's four blanks. */
+export const isBlank = (code: number): boolean =>
+  code === 32 || code === 10 || code === 13 || code === 9;
 
 /** What is expected next. */
 type Wanted =

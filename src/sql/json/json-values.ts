@@ -6,7 +6,7 @@
  * found. These are generators of short steps. `plainText` gives at once what a text in quotes
  * means.
  */
-import { endOf, JSON_STEP } from './json-check.ts';
+import { endOf, isBlank, JSON_STEP } from './json-check.ts';
 import type { JsonStep } from './json-path.ts';
 
 /** The place of a value, in UTF-16 units: from its first to behind its last. */
@@ -109,8 +109,6 @@ export function* eachName(
     at = nextIn(text, yield* valueEnd(text, afterMark(text, end)));
   }
 }
-
-const isBlank = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;
 
 const afterBlanks = (text: string, at: number): number =>
   isBlank(text.charCodeAt(at)) ? endOf(BLANKS, text, at) : at;
