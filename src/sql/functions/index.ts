@@ -30,7 +30,12 @@ export {
 } from './registered.ts';
 export { strictInSteps } from './rows.ts';
 export { STRING_FUNCTIONS } from './strings.ts';
-export { TEXT_PART_FUNCTIONS, textSlice } from './text-parts.ts';
+export {
+  LISTED_TEXT_BYTES,
+  TEXT_LIST_BYTES,
+  TEXT_PART_FUNCTIONS,
+  textSlice,
+} from './text-parts.ts';
 export { type BucketWidth, bucketStart } from './time-buckets.ts';
 export { readBy, writtenBy } from './time-formats.ts';
 export {

@@ -23,6 +23,7 @@ import {
   type Value,
 } from '../typed/index.ts';
 import { strictInSteps } from './rows.ts';
+import { LISTED_TEXT_BYTES, TEXT_LIST_BYTES } from './text-parts.ts';
 
 export { compileRegexp } from '../regexp/index.ts';
 
@@ -54,10 +55,6 @@ function* compiledAnew(
   }
   return compiled;
 }
-
-/** Bytes of a list and of each of its items. */
-const LIST_BYTES = 32;
-const ITEM_BYTES = 48;
 
 /** The pattern of all rows, where it is the same. */
 function constantPattern([, pattern, flags]: readonly Column[]): LinearRegexp | null {
@@ -196,7 +193,7 @@ export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
     const { length } = compiled.groups;
     let parts: Value = null;
     const each = (found: Found): void => {
-      memory.take(LIST_BYTES + ITEM_BYTES * Math.max(1, length));
+      memory.take(TEXT_LIST_BYTES + LISTED_TEXT_BYTES * Math.max(1, length));
       parts =
         length === 0
           ? [partOf(text, found, 0)]
@@ -223,11 +220,11 @@ export const REGEXP_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
   regexp_extract_all: strictInSteps('regexp_extract_all', function* (args, _type, memory) {
     const compiled = compiledLast(args, 3) ?? (yield* compiledAnew(args, 3, memory.regexp));
     const [text, group] = [args[0] as string, groupOf(compiled, args[2])];
-    memory.take(LIST_BYTES);
+    memory.take(TEXT_LIST_BYTES);
     const parts: Value[] = [];
     const each = (found: Found): void => {
       const part = partOf(text, found, group);
-      memory.take(ITEM_BYTES + 2 * (part?.length ?? 0));
+      memory.take(LISTED_TEXT_BYTES + 2 * (part?.length ?? 0));
       parts.push(part);
     };
     const search = { groups: group > 0, all: true, work: PIECE_WORK, each };

@@ -13,9 +13,9 @@ import { eachPlace, Joining } from './long-texts.ts';
 import { type ComputeInSteps, STEP_UNITS, strict } from './rows.ts';
 import { points, slicePoints } from './strings.ts';
 
-/** Bytes of a list and of each of its items, apart from its text. */
-const LIST_BYTES = 32;
-const ITEM_BYTES = 48;
+/** Bytes of a list of texts, and of each of its items apart from its text. */
+export const TEXT_LIST_BYTES = 32;
+export const LISTED_TEXT_BYTES = 48;
 
 /** Characters of the second text become those at the same place of the third, or are left out. */
 const translate: ComputeInSteps = function* ([value, from, to], _type, memory) {
@@ -38,7 +38,7 @@ const translate: ComputeInSteps = function* ([value, from, to], _type, memory) {
 /** The parts between separators; without a separator, the characters. */
 const split: ComputeInSteps = function* ([value, separator], _type, memory) {
   const [text, by] = [value as string, separator as string];
-  memory.take(LIST_BYTES);
+  memory.take(TEXT_LIST_BYTES);
   const parts: string[] = [];
   if (by === '') {
     for (const one of text) {
@@ -82,7 +82,7 @@ const overlay: RowFunction = strict(
 );
 
 function add(parts: string[], part: string, memory: BatchMemory): void {
-  memory.take(ITEM_BYTES + 2 * part.length);
+  memory.take(LISTED_TEXT_BYTES + 2 * part.length);
   parts.push(part);
 }
 

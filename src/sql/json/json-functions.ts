@@ -8,15 +8,11 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
-import { strictInSteps } from '../functions/index.ts';
+import { LISTED_TEXT_BYTES, strictInSteps, TEXT_LIST_BYTES } from '../functions/index.ts';
 import type { RowFunction, Value } from '../typed/index.ts';
 import { jsonFault } from './json-check.ts';
 import { type JsonStep, jsonPath } from './json-path.ts';
 import { eachName, findJson, plainText, type Span, shortJson, sizeOf } from './json-values.ts';
-
-/** Bytes of a list and of each of its items, apart from its text. */
-const LIST_BYTES = 32;
-const ITEM_BYTES = 48;
 
 /** What a function gives for the value at a place; where that may take long, in steps. */
 type OfValue = (text: string, value: Span, memory: BatchMemory) => Value | Generator<void, Value>;
@@ -106,11 +102,11 @@ const arrayLength: OfValue = function* (text, value) {
 };
 
 const keys: OfValue = function* (text, value, memory) {
-  memory.take(LIST_BYTES);
+  memory.take(TEXT_LIST_BYTES);
   const names: string[] = [];
   if (text[value.start] !== '{') return names;
   yield* eachName(text, value.start, (name) => {
-    memory.take(ITEM_BYTES + 2 * name.length);
+    memory.take(LISTED_TEXT_BYTES + 2 * name.length);
     names.push(name);
   });
   return names;
