@@ -112,15 +112,15 @@ function addValues(data: Data, values: CodedValues, pairs: CodedPositions, posit
 function addItems(data: Data, values: CodedValues, pairs: CodedPositions, position: number): void {
   const lists = loadColumn(data);
   if (lists.form !== 'list') return;
+  // Starts and ends count items from the first one of these rows.
   const { starts, ends, valid } = lists;
-  const first = starts[0] ?? 0;
-  const last = ends[data.length - 1] ?? first;
-  const child = sliceData(data.children[0] as Data, first, last - first);
+  const before = Number(data.valueOffsets?.[0] ?? 0);
+  const child = sliceData(data.children[0] as Data, before, ends[data.length - 1] ?? 0);
   const codes = values.codesOf(withoutDictionary(child));
   for (let row = 0; row < data.length; row++) {
     if (valid !== null && valid[row] === 0) continue;
-    const from = (starts[row] as number) - first;
-    const to = (ends[row] as number) - first;
+    const from = starts[row] as number;
+    const to = ends[row] as number;
     const seen = to - from > FEW_ITEMS ? new Set<number>() : undefined;
     for (let item = from; item < to; item++) {
       const code = codes[item] as number;

@@ -1,6 +1,6 @@
 /** Answers through indexes where nulls, deletions, other versions and several indexes meet. */
 import { beforeEach, expect, test } from 'vitest';
-import { Field, Int32, List, Schema } from '../../../src/arrow/apache.ts';
+import { Field, FixedSizeList, Int32, List, Schema } from '../../../src/arrow/apache.ts';
 import { dataOf, recordBatch } from '../../../src/arrow/index.ts';
 import {
   type DirectoryNamespace,
@@ -130,6 +130,24 @@ test('a step of an index of lists has some thousand items, however long the list
   await catalog.createTableIndex(request, { signal });
   expect(looks).toBeGreaterThan(values.length / 16_384);
   expect(await counted('array_has_any(l, [7])')).toBe(100);
+});
+
+test.each([
+  ['list', new List(item)],
+  ['fixed_size_list', new FixedSizeList(2, item)],
+])('an index of a %s that is coded in several steps finds what a scan finds', async (_, type) => {
+  const lists = Array.from({ length: 20_000 }, (_, row) => ({ l: [row % 1_000, row >> 4] }));
+  const columnTypes = new Map([['l', type]]);
+  await catalog.createTable(
+    { id, mode: 'overwrite' },
+    await toRecordBatchStream(lists, { columnTypes }),
+  );
+  const tests = ['[1]', '[600]', '[1249]', '[999, 1100]'].map(
+    (some) => `array_has_any(l, ${some})`,
+  );
+  const scanned = await Promise.all(tests.map(counted));
+  await index('l', 'LABEL_LIST');
+  expect(await Promise.all(tests.map(counted))).toEqual(scanned);
 });
 
 test('rows are counted by indexes that name all of them, without reading a row', async () => {
