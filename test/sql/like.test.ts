@@ -4,7 +4,7 @@ import { Field, Schema, Utf8, vectorFromArray } from '../../src/arrow/apache.ts'
 import { recordBatch } from '../../src/arrow/arrow-data.ts';
 import { compileExpression, compilePredicate } from '../../src/sql/expression.ts';
 import { finderOf, LongNeedle } from '../../src/sql/texts/find-text.ts';
-import { foldedInSteps } from '../../src/sql/texts/fold-text.ts';
+import { foldedInSteps, lowerText } from '../../src/sql/texts/fold-text.ts';
 import { drained } from '../../src/steps.ts';
 import { casesOf } from '../helpers/long.ts';
 import { seeded } from '../helpers/seeded.ts';
@@ -328,7 +328,7 @@ test('long texts of other letters are folded in pieces as they are whole', () =>
     for (;;) {
       const { done, value } = steps.next();
       if (done === true) {
-        expect(Buffer.compare(Buffer.from(value), Buffer.from(text.toLowerCase()))).toBe(0);
+        expect(Buffer.compare(Buffer.from(value), Buffer.from(lowerText(text)))).toBe(0);
         break;
       }
       count += 1;
@@ -337,7 +337,41 @@ test('long texts of other letters are folded in pieces as they are whole', () =>
   }
   const sigmas = Buffer.from('Σ'.repeat(600_000));
   const folded = drained(foldedInSteps(sigmas));
-  expect(Buffer.from(folded).toString()).toBe('Σ'.repeat(600_000).toLowerCase());
+  expect(Buffer.from(folded).toString()).toBe('σ'.repeat(600_000));
+});
+
+test('ILIKE compares letter by letter, as PostgreSQL and DuckDB do', async () => {
+  const texts = ['ΟΔΟΣ', 'οδος', 'οδοσ', 'ΟΔΟΣ ΑΣ', 'İ', 'i', 'K', 'x', ''];
+  const cases: readonly (readonly [string, readonly string[]])[] = [
+    ['ΟΔΟΣ', ['ΟΔΟΣ', 'οδοσ']],
+    ['οδοσ', ['ΟΔΟΣ', 'οδοσ']],
+    ['οδος', ['οδος']],
+    ['οδο_', ['ΟΔΟΣ', 'οδος', 'οδοσ']],
+    ['%Σ', ['ΟΔΟΣ', 'οδοσ', 'ΟΔΟΣ ΑΣ']],
+    ['%ς', ['οδος']],
+    ['%οσ%', ['ΟΔΟΣ', 'οδοσ', 'ΟΔΟΣ ΑΣ']],
+    ['_', ['İ', 'i', 'K', 'x']],
+    ['i', ['İ', 'i']],
+    ['İ', ['İ', 'i']],
+    ['%k%', ['K']],
+  ];
+  // Alone and among many, whose letters are converted together, or only where they are not ASCII.
+  for (const more of [0, 400, 40_000]) {
+    const all = [...texts, ...Array<string>(more).fill(more > 400 ? 'plain' : 'é')];
+    for (const [pattern, expected] of cases) {
+      const batch = batchOf(all, Array<string>(all.length).fill(pattern));
+      for (const sql of ['s', 'concat(s, lower(left(s, 0)))', "regexp_replace(s, 'q', 'q')"]) {
+        for (const of of [quoted(pattern), 'p']) {
+          const predicate = await compilePredicate(`${sql} ILIKE ${of}`, schema);
+          const ours = (rows: Iterable<number>): string[] =>
+            [...rows].filter((row) => row < texts.length).map((row) => texts[row] as string);
+          expect(ours(predicate.select(batch)), `${sql} ILIKE ${pattern}`).toEqual(expected);
+          const steps = predicate.selectInSteps(batch, { scale: 1 });
+          expect(ours(drained(steps)), `${sql} ILIKE ${pattern} in steps`).toEqual(expected);
+        }
+      }
+    }
+  }
 });
 
 test('LIKE over a long text that is computed has steps, and says the same', async () => {

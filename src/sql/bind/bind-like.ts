@@ -3,6 +3,7 @@
  * a constant pattern and its escape character are in lower case, `lower(x) LIKE 'a%'` becomes `x
  * ILIKE 'a%'`, which means the same, so lower(x) need not be computed.
  */
+import { lowerText } from '../texts/index.ts';
 import { BOOL, type Bound } from '../typed/index.ts';
 
 type Like = Omit<Extract<Bound, { kind: 'like' }>, 'kind' | 'type'>;
@@ -16,4 +17,4 @@ export function likeNode(like: Like): Bound {
   return { ...same, kind: 'like', type: BOOL };
 }
 
-const isLower = (text: string): boolean => text.toLowerCase() === text;
+const isLower = (text: string): boolean => lowerText(text) === text;

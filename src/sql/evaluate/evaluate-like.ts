@@ -8,7 +8,14 @@
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';
-import { foldedInSteps, inOneCase, MOST_PART, SHORT_NEEDLE, textKernels } from '../texts/index.ts';
+import {
+  foldedInSteps,
+  inOneCase,
+  lowerText,
+  MOST_PART,
+  SHORT_NEEDLE,
+  textKernels,
+} from '../texts/index.ts';
 import {
   type BytesColumn,
   type Column,
@@ -366,7 +373,7 @@ function generalLoop(
     const end = ends[i] as number;
     if (!insensitive) out[i] = matches(data, start, end, pattern) ? TRUE : FALSE;
     else {
-      const lower = Buffer.from(bytes.toString('utf8', start, end).toLowerCase());
+      const lower = Buffer.from(lowerText(bytes.toString('utf8', start, end)));
       out[i] = matches(lower, 0, lower.length, pattern) ? TRUE : FALSE;
     }
   }
@@ -380,7 +387,7 @@ function matchValues(column: Column, pattern: LikePattern, insensitive: boolean)
     const value = read(i) ?? null;
     if (value === null) out[i] = UNKNOWN;
     else {
-      const text = Buffer.from(insensitive ? String(value).toLowerCase() : String(value));
+      const text = Buffer.from(insensitive ? lowerText(String(value)) : String(value));
       out[i] = matches(text, 0, text.length, pattern) ? TRUE : FALSE;
     }
   }

@@ -11,7 +11,7 @@ import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import { drained } from '../../steps.ts';
-import { finderOf, isAscii, type TextFinder, textKernels } from '../texts/index.ts';
+import { finderOf, isAscii, lowerText, type TextFinder, textKernels } from '../texts/index.ts';
 import {
   type Column,
   columnOf,
@@ -123,9 +123,8 @@ const trimming = (name: string, atStart: boolean, atEnd: boolean): RowFunction =
   );
 
 function initcap(value: string): string {
-  return value
-    .toLowerCase()
-    .replace(/(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu, (first) => first.toUpperCase());
+  const first = /(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu;
+  return lowerText(value).replace(first, (letter) => letter.toUpperCase());
 }
 
 /** By its code units, in memory of two texts; an array of all characters would take many times as much. */
@@ -310,10 +309,7 @@ function counted(name: string, inPoints: boolean): RowFunction {
 
 /** By name; a name's arguments are checked by the binder. */
 export const STRING_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
-  lower: overBytes(
-    cased('lower', (value) => value.toLowerCase()),
-    casedBytes(false),
-  ),
+  lower: overBytes(cased('lower', lowerText), casedBytes(false)),
   upper: overBytes(
     cased('upper', (value) => value.toUpperCase()),
     casedBytes(true),

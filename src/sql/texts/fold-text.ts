@@ -1,8 +1,9 @@
 /**
- * `foldedInSteps` converts UTF-8 text to lower case, for comparisons that ignore case, in steps
- * that let other work run. It converts ASCII byte by byte. The lower case of some characters, such
- * as a final sigma, depends on their neighbours; so text with other characters is cut only where no
- * character depends on the next.
+ * `lowerText` converts a text to lower case, and `foldedInSteps` one of UTF-8, in steps that let
+ * other work run. Each character becomes one character, whatever stands beside it, as in
+ * PostgreSQL and DuckDB: a capital sigma becomes the same small one at the end of a word too, and
+ * an I with a dot becomes an i. So it does not matter where a text is cut, and `_` of ILIKE stands
+ * for one character of the text as it is.
  */
 import { isContinuation } from '../../bytes.ts';
 
@@ -27,32 +28,18 @@ const OTHER_BYTES = 1 << 20;
 function* foldOther(text: Buffer): Generator<void, Uint8Array> {
   const pieces: Buffer[] = [];
   for (let from = 0; from < text.length; ) {
-    const to = from + OTHER_BYTES >= text.length ? text.length : cutAfter(text, from + OTHER_BYTES);
-    pieces.push(Buffer.from(text.toString('utf8', from, to).toLowerCase()));
+    let to = Math.min(text.length, from + OTHER_BYTES);
+    while (to < text.length && isContinuation(text[to])) to++;
+    pieces.push(Buffer.from(lowerText(text.toString('utf8', from, to))));
     from = to;
     if (from < text.length) yield;
   }
   return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
 }
 
-/** Letters that depend on others, and what these look past: a capital sigma at the end of a word. */
-const DEPENDENT = /[\p{Case_Ignorable}Σ]/u;
-
-/** The first place from `at` on whose characters on either side do not depend on one another. */
-function cutAfter(text: Buffer, at: number): number {
-  let to = at;
-  while (to < text.length && isContinuation(text[to])) to++;
-  let last = to - 1;
-  while (last > 0 && isContinuation(text[last])) last--;
-  for (let before = text.toString('utf8', last, to); to < text.length; ) {
-    let next = to + 1;
-    while (next < text.length && isContinuation(text[next])) next++;
-    const after = text.toString('utf8', to, next);
-    if (!DEPENDENT.test(before + after)) return to;
-    [to, before] = [next, after];
-  }
-  return text.length;
-}
+/** The runtime makes two characters of an I with a dot, and looks at the neighbours of a sigma. */
+export const lowerText = (text: string): string =>
+  text.replaceAll('\u03a3', '\u03c3').replaceAll('\u0130', 'i').toLowerCase();
 
 /** False where it is not ASCII alone. */
 function foldAscii(text: Uint8Array, from: number, to: number, folded: Uint8Array): boolean {

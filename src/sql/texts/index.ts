@@ -11,7 +11,7 @@ export {
   SHORT_NEEDLE,
   type TextFinder,
 } from './find-text.ts';
-export { foldedInSteps } from './fold-text.ts';
+export { foldedInSteps, lowerText } from './fold-text.ts';
 export { integerTexts } from './integer-texts.ts';
 export { inOneCase, MOST_AT_ONCE } from './letter-case.ts';
 export {

@@ -1,20 +1,19 @@
 /**
- * `inOneCase` converts a column of texts to lower or upper case, with the results of the runtime's
- * own functions. It converts a copy of the bytes in place, whose memory it claims, and one by one
- * only the texts in which a letter takes another number of bytes in the other case, or depends on
- * its neighbours as a capital sigma does. It returns null for columns that it does not convert,
- * such as those of more than 4 MiB (`MOST_AT_ONCE`); the caller then converts them.
+ * `inOneCase` converts a column of texts to lower or upper case, with the results of `lowerText`
+ * and of the runtime's `toUpperCase`. It converts a copy of the bytes in place, whose memory it
+ * claims, and one by one only the texts in which a letter takes another number of bytes in the
+ * other case. It returns null for columns that it does not convert, such as those of more than
+ * 4 MiB (`MOST_AT_ONCE`); the caller then converts them.
  */
 import type { BatchMemory } from '../../request-memory.ts';
 import type { BytesColumn } from '../typed/index.ts';
+import { lowerText } from './fold-text.ts';
 import { gathered, spanOf } from './text-columns.ts';
 import { textKernels } from './text-kernels.ts';
 
 /**
- * Texts are converted one by one if a letter takes more or fewer bytes in the other case, or
- * depends on its neighbours, as a capital sigma does. Null for no rows, for more than
- * `MOST_AT_ONCE` bytes of text, for more than `MOST_CONVERTED` bytes of texts converted one by one,
- * and without WebAssembly.
+ * Null for no rows, for more than `MOST_AT_ONCE` bytes of text, for more than `MOST_CONVERTED`
+ * bytes of texts converted one by one, and without WebAssembly.
  */
 export function inOneCase(
   texts: BytesColumn,
@@ -75,7 +74,7 @@ function withOthers(
     if (converted > MOST_CONVERTED) return null;
     const text = source.toString('utf8', original.starts[row], original.ends[row]);
     memory.text(text.length);
-    apart.push({ row, text: Buffer.from(upper ? text.toUpperCase() : text.toLowerCase()) });
+    apart.push({ row, text: Buffer.from(upper ? text.toUpperCase() : lowerText(text)) });
   }
   return apart.length === 0 ? turned : withTexts(turned, apart, memory);
 }
@@ -104,7 +103,7 @@ function withTexts(
 const UNKNOWN = 0;
 /** A letter that has no counterpart in the other case. */
 const SAME = 1;
-/** A letter whose counterpart has another number of bytes, or depends on its neighbours. */
+/** A letter whose counterpart has another number of bytes. */
 const APART = 2;
 
 /** Counterparts of code points, found out when they are first met. */
@@ -153,8 +152,6 @@ class Letters {
   }
 
   #find(point: number): number {
-    // Its lower case is another one at the end of a word.
-    if (point === CAPITAL_SIGMA) return APART;
     const text = String.fromCodePoint(point);
     const changed = this.#change(text);
     if (changed === text) return SAME;
@@ -164,7 +161,6 @@ class Letters {
   }
 }
 
-const CAPITAL_SIGMA = 0x3a3;
 const MOST_FAR = 1 << 14;
 
 const sizeOf = (point: number): number =>
@@ -180,5 +176,5 @@ function write(data: Uint8Array, at: number, size: number, point: number): void 
   data[at] = ((0xf00 >> size) & 0xff) | rest;
 }
 
-const LOWER = new Letters((text) => text.toLowerCase());
+const LOWER = new Letters(lowerText);
 const UPPER = new Letters((text) => text.toUpperCase());
