@@ -52,7 +52,7 @@ function valueFor(binder: Binder, tree: Expression, type: DataType): Bound {
     const exact = parseExact(String(bound.value));
     if (exact !== null) return coerce({ ...bound, loose: { ...exact, fractional: false } }, type);
   }
-  if (!goesInto(bound.type, type, bound.kind === 'literal')) {
+  if (!goesInto(bound.type, type)) {
     refuse(locationOf(bound) ?? tree.at, `${describe(bound)} is no ${typeText(type)}`);
   }
   if (from === 'struct' || from === 'other') {
@@ -73,17 +73,15 @@ function writtenItems(tree: Expression): readonly Expression[] | undefined {
 
 /**
  * Whether values of one type can be values of the other, of lists item by item. Casting finds out
- * whether each value fits. Texts written in a list are read as numbers and times, as outside one.
+ * whether each value fits. Texts that were computed are no numbers and times, of constants either.
  */
-function goesInto(from: DataType, to: DataType, written: boolean): boolean {
+function goesInto(from: DataType, to: DataType): boolean {
   const [a, b] = [familyOf(from), familyOf(to)];
   if (a === 'list' && b === 'list') {
     const [own, other] = [plainType(elementType(from)), plainType(elementType(to))];
     const nested = familyOf(own) === 'struct' || familyOf(own) === 'other';
     if (nested) return sameForm(own, other);
-    const read = written && familyOf(own) === 'text';
-    if (read && (isNumeric(familyOf(other)) || isTemporal(familyOf(other)))) return true;
-    return goesInto(own, other, written);
+    return goesInto(own, other);
   }
   if (a === b || (isNumeric(a) && isNumeric(b))) return true;
   const calendar = (family: Family): boolean => family === 'date' || family === 'timestamp';

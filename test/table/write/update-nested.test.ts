@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   type DataType,
+  Decimal,
   Dictionary,
   Field,
   FixedSizeList,
@@ -45,6 +46,7 @@ const COLUMNS: readonly (readonly [string, DataType, unknown])[] = [
   ['long_pair', pair(new Int64()), [1n, 5_000_000_000n]],
   ['int_pair', pair(new Int32()), [1, 2]],
   ['texts', list(new Utf8()), ['1', 'x']],
+  ['decimals', list(new Decimal(1, 10, 128)), null],
   ['tags', list(new Dictionary(new Utf8(), new Int32())), ['a']],
   ['deep_longs', list(list(new Int64())), [[1n], [7n, 5_000_000_000n]]],
   ['deep_ints', list(list(new Int32())), [[1]]],
@@ -100,6 +102,11 @@ describe('is refused, and nothing is changed', () => {
     ['ints', 'texts', 'column texts (list<utf8>) is no list<int32>'],
     ['millis', 'texts', 'is no list<timestamp(ms)>'],
     ['texts', 'ints', 'is no list<utf8>'],
+    // Constants are computed before any row, and columns with the rows: both are refused.
+    ['decimals', "string_split('1.55,2', ',')", 'is no list<decimal(10, 1)>'],
+    ['decimals', 'string_split(text, text)', 'is no list<decimal(10, 1)>'],
+    ['ints', "string_split('1,2', ',')", 'is no list<int32>'],
+    ['decimals', "['1.55']", 'without loss'],
     ['ints', 'make_array(true)', 'is no int32'],
     ['deep_ints', 'ints', 'is no list<list<int32>>'],
     ['seconds', 'millis', misfit('2023-11-14T22:13:20.123 (item 1', 'timestamp(s)')],
