@@ -7,7 +7,7 @@
 import { DirspaceError } from '../errors.ts';
 import { isBuiltIn } from './bind/index.ts';
 import { addFunction, type FunctionSignature, type UserFunction } from './functions/index.ts';
-import { parseExpression, WINDOW_FUNCTIONS } from './parse/index.ts';
+import { CLOCK_FUNCTIONS, parseExpression, WINDOW_FUNCTIONS } from './parse/index.ts';
 
 /**
  * @returns a function that ends it
@@ -25,7 +25,7 @@ export function registerFunction(
       `${JSON.stringify(name)} cannot be the name of a function: names begin with a letter, have letters, digits and _, and are no words of SQL.`,
     );
   }
-  if (isBuiltIn(real) || WINDOW_FUNCTIONS.has(real)) {
+  if (isBuiltIn(real) || WINDOW_FUNCTIONS.has(real) || CLOCK_FUNCTIONS.has(real)) {
     throw new DirspaceError('InvalidInput', `${name} is a function of SQL already.`);
   }
   return addFunction(real, call, signature);

@@ -94,3 +94,4 @@ export {
   type WindowSpec,
 } from './tree.ts';
 export { MAX_PRECISION, typeByArrowName, typeByName } from './type-names.ts';
+export { CLOCK_FUNCTIONS } from './types.ts';

@@ -300,6 +300,9 @@ const CLOCK_TYPES: ReadonlyMap<string, TypeName> = new Map([
   ['localtimestamp', { name: 'timestamp', args: [] }],
 ]);
 
+/** Functions that statements answer with their own time. */
+export const CLOCK_FUNCTIONS: ReadonlySet<string> = new Set(CLOCK_TYPES.keys());
+
 /** The time of the statement by the clock of UTC; undefined where no such function is called. */
 export function momentCall(parser: Parser, word: string, at: number): Expression | undefined {
   const type = CLOCK_TYPES.get(word);
