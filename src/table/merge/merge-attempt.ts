@@ -39,7 +39,12 @@ import { indexKeys, type KeyChunk, type KeyIndex, showKey } from './key-index.ts
 import { KeyRange } from './key-range.ts';
 import { staleByMerge, withoutComputed } from './merge-computed.ts';
 import { compileCondition, type PairCondition } from './merge-condition.ts';
-import { type SourceColumns, type SourceRows, sourceColumns } from './merge-source.ts';
+import {
+  fieldsThatCame,
+  type SourceColumns,
+  type SourceRows,
+  sourceColumns,
+} from './merge-source.ts';
 import { keepMembers } from './merge-structs.ts';
 
 export interface MergeClauses {
@@ -160,6 +165,11 @@ export class MergeAttempt {
           : await planScan(engine, base, { columns: [], filter, signal, memory }),
     };
     return inTurns(turn, MergeAttempt.#indexed(parts), signal);
+  }
+
+  /** The table's fields whose values come from the source; rows keep the other ones. */
+  get fieldsThatCame(): readonly IdentifiedField[] {
+    return fieldsThatCame(this.#parts.plan.snapshot.fields, this.#parts.source);
   }
 
   /** The batches to write; when they end, `counts` and `gone` are complete. */

@@ -1,6 +1,6 @@
 /**
  * Reads the source rows of a merge into memory (`readSource`) and converts them to the table's
- * columns and types (`sourceColumns`). Source rows of more than 1 GiB, or more than 2^31 - 1 of
+ * columns and types (`sourceColumns`); `fieldsThatCame` names the fields that get them. Source rows of more than 1 GiB, or more than 2^31 - 1 of
  * them, throw PayloadTooLarge. They are counted as memory of the request (`held`), which may throw
  * InvalidInput or ServiceUnavailable before. A column that does not fit the table throws
  * TableSchemaValidation.
@@ -20,7 +20,7 @@ import { plainPause } from '../../steps.ts';
 import { adapterBetween, type IdentifiedField } from '../fields/index.ts';
 import type { Limits } from '../versions/index.ts';
 import { matchFields } from '../write/index.ts';
-import { type MissingMembers, missingMembers } from './merge-structs.ts';
+import { type MissingMembers, missingMembers, withoutMissing } from './merge-structs.ts';
 
 /** Bytes of all columns together; a merge of more is done in parts. */
 const MAX_SOURCE_BYTES: number = 1024 * 1024 * 1024;
@@ -105,3 +105,13 @@ export function* sourceColumns(
   }
   return columns;
 }
+
+/** The table's fields whose values come from the source: without members of structs that did not come. */
+export const fieldsThatCame = (
+  fields: readonly IdentifiedField[],
+  source: SourceColumns,
+): readonly IdentifiedField[] =>
+  fields.flatMap((field) => {
+    const column = source.get(field.field.name);
+    return column === undefined ? [] : withoutMissing(field, column.missing);
+  });

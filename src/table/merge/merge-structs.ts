@@ -1,8 +1,8 @@
 /**
  * `keepMembers` completes source structs that lack some members: an updated row keeps the table's
  * values of those members, or null where its struct is null. `missingMembers` finds the missing
- * members, in nested structs too, and returns undefined if there are none. Structs in lists are
- * replaced whole.
+ * members, in nested structs too, and returns undefined if there are none; `withoutMissing`
+ * takes them out of a field. Structs in lists are replaced whole.
  */
 import { type Data, DataType, gather, nullColumn, Vector } from '../../arrow/index.ts';
 import { type IdentifiedField, withChildren } from '../fields/index.ts';
@@ -23,6 +23,19 @@ export function missingMembers(
     if (what !== undefined) missing.set(at, what);
   }
   return missing.size === 0 ? undefined : missing;
+}
+
+/** The field without its missing members. */
+export function withoutMissing(
+  field: IdentifiedField,
+  missing: MissingMembers | undefined,
+): IdentifiedField {
+  if (missing === undefined) return field;
+  const children = field.children.flatMap((child, at) => {
+    const what = missing.get(at);
+    return what === 'all' ? [] : withoutMissing(child, what);
+  });
+  return { ...field, children };
 }
 
 /** The structs that came, row by row with the missing members of the table's. */

@@ -20,6 +20,7 @@ import {
 } from '../versions/index.ts';
 import {
   commitWithFiles,
+  refuseNulls,
   replacingDraft,
   type WriteOptions,
   writeFragments,
@@ -58,13 +59,17 @@ export async function mergeRows(
     const merge = await MergeAttempt.begin(engine, base, clauses, source, memory, options.signal);
     const stream = recordBatchStream(base.schema, merge.batches());
     const folder = base.branch.tableFolder;
+    // Updated rows keep what else the table holds, nulls of earlier releases among it.
+    const required = merge.fieldsThatCame;
     const written = await writeFragments(writing, folder, stream, base.fields, {
       lance: writesLance(writing, base),
       structs: await structOrder(engine, base, 'any'),
       compression: await compressionOf(writing, base.branch, base.manifest),
+      required,
       signal: options.signal,
     });
     files.addFragments(written.fragments);
+    refuseNulls(required, written.fragments);
     counts = merge.counts;
     const { insertedRows, updatedRows, deletedRows } = counts;
     if (insertedRows + updatedRows + deletedRows === 0) return undefined;

@@ -1,7 +1,7 @@
 /**
  * Compiles the assignments of an update, each a field and an SQL expression (`compileAssignments`,
  * `compileAssignment`), and lists the columns to read for them (`neededColumns`,
- * `expressionColumns`). `assignedColumns` evaluates them over one batch and returns all columns of
+ * `expressionColumns`), and the fields that are set (`fieldsSet`). `assignedColumns` evaluates them over one batch and returns all columns of
  * the version with the new values. An unknown field or column throws TableColumnNotFound, and a
  * null in a required field TableSchemaValidation; a value that does not fit, a field in a list, and
  * a field that is set twice throw InvalidInput. `assignedValues`, `readSource` and `withChild` do
@@ -16,7 +16,7 @@ import {
   compileValue,
   type EvaluationContext,
 } from '../../sql/index.ts';
-import { type FieldPlace, findField, leafOf } from '../fields/index.ts';
+import { type FieldPlace, findField, type IdentifiedField, leafOf } from '../fields/index.ts';
 import { ROW_ID, ROW_OFFSET } from '../read/index.ts';
 import type { Snapshot } from '../versions/index.ts';
 
@@ -69,6 +69,14 @@ export async function compileAssignments(
 const overlaps = (a: FieldPlace, b: FieldPlace): boolean =>
   a.chain.some((node) => node.id === leafOf(b).id) ||
   b.chain.some((node) => node.id === leafOf(a).id);
+
+/** The fields that are set, each below the top-level column that it is in. */
+export const fieldsSet = (assignments: readonly Assignment[]): readonly IdentifiedField[] =>
+  assignments.flatMap(({ place }) => {
+    const [top] = place.chain;
+    if (top === undefined || place.chain.length === 1) return place.chain;
+    return { ...top, children: [leafOf(place)] };
+  });
 
 /** Names of the columns to read: what is kept, and what the expressions need. */
 export function neededColumns(snapshot: Snapshot, assignments: readonly Assignment[]): string[] {

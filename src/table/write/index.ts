@@ -35,7 +35,7 @@ export {
 } from './evolve.ts';
 export { fitFragments, fitOf, matchFields } from './match-fields.ts';
 export { requireNoNulls } from './null-check.ts';
-export { RequiredValues } from './required-values.ts';
+export { RequiredValues, refuseNulls } from './required-values.ts';
 export { replaceSchemaMetadata, restore, restored, setCompression } from './revise.ts';
 export { inPlace } from './rewrite-fragments.ts';
 export { type StagedTable, stageDeclared, stageTable } from './stage-table.ts';

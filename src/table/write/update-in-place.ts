@@ -38,6 +38,7 @@ import {
   assignedColumns,
   compileAssignments,
   expressionColumns,
+  fieldsSet,
 } from './assignments.ts';
 import type { AttemptFiles } from './attempt.ts';
 import { matchingOffsets } from './delete-rows.ts';
@@ -209,7 +210,8 @@ class ColumnUpdate {
     offsets: Uint32Array,
     position: number,
   ): AsyncGenerator<RecordBatch> {
-    const rules = RequiredValues.of(this.#tops);
+    // Members of a struct that are not set keep what the table holds, nulls of earlier releases too.
+    const rules = RequiredValues.of(this.#tops, fieldsSet(this.#assignments));
     const turn = new Turn(this.#engine.env);
     let from = 0;
     let checked = 0;

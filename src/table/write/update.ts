@@ -16,7 +16,7 @@ import {
   recordBatchStream,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { type IdentifiedField, leafOf, withStale } from '../fields/index.ts';
+import { withStale } from '../fields/index.ts';
 import { structOrder } from '../lance/index.ts';
 import {
   type BatchPlace,
@@ -40,12 +40,7 @@ import {
 } from '../versions/index.ts';
 import { andThen, inTurns, LentColumns, Turn } from '../work/index.ts';
 import type { WriteOptions } from './append.ts';
-import {
-  type Assignment,
-  assignedColumns,
-  compileAssignments,
-  neededColumns,
-} from './assignments.ts';
+import { assignedColumns, compileAssignments, fieldsSet, neededColumns } from './assignments.ts';
 import { type AttemptFiles, commitWithFiles } from './attempt.ts';
 import { deleteOffsets, RowOffsets } from './delete-rows.ts';
 import { type UpdatedInPlace, updateInPlace } from './update-in-place.ts';
@@ -164,14 +159,6 @@ async function changeRows(
   });
   return { written, gone: gone.all() };
 }
-
-/** The fields that are set, each below the top-level column that it is in. */
-const fieldsSet = (assignments: readonly Assignment[]): readonly IdentifiedField[] =>
-  assignments.flatMap(({ place }) => {
-    const [top] = place.chain;
-    if (top === undefined || place.chain.length === 1) return place.chain;
-    return { ...top, children: [leafOf(place)] };
-  });
 
 export interface Replacement extends ChangedRows {
   readonly kind: Draft['kind'];

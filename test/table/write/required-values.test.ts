@@ -304,36 +304,91 @@ describe('a null in a required dictionary column', () => {
   });
 });
 
-test('nulls that the table holds in required dictionaries are in the way of no update of others', async () => {
-  const fs = memoryFs();
-  const open = () => openDirectoryNamespace({ root: '/c', fs, lance: 'off' });
+describe('nulls that the table holds in required dictionaries', () => {
   const id = ['t'];
   const null1 = words(['a', null], 0, 1);
-  const columns = [ints([1, 2]), null1, structOf(null1, undefined, true), null1];
-  const fieldsOf = (nullable: boolean) =>
-    columns.map(({ type }, at) => {
-      const [a] = (at === 2 ? type.children : []) as Field[];
-      const own = a === undefined ? type : new Struct([new Field('a', a.type, nullable)]);
-      return new Field('icsn'[at] as string, own, at !== 1 || nullable);
+  /** A required word, and a number beside it that may be null. */
+  const pairType = (nullable: boolean) =>
+    new Struct([new Field('a', null1.type, nullable), new Field('b', new Int32(), true)]);
+  const pair = (word: Data, number: Data) =>
+    makeData({
+      type: pairType(true),
+      length: word.length,
+      children: [word, number],
+    } as never) as unknown as Data;
+  const streamOfAll = (fields: Field[], columns: Data[]): RecordBatchStream => {
+    const schema = new Schema(fields);
+    const length = columns[0]?.length ?? 0;
+    const children = makeData({ type: new Struct(schema.fields), length, children: columns });
+    return recordBatchStream(schema, [new RecordBatch(schema, children)]);
+  };
+
+  /** Columns `i`, `c` and `s.a`, both required and null in the second row, `s.b` and `n`. */
+  async function withNulls(limits = {}) {
+    const fs = memoryFs();
+    const open = () => openDirectoryNamespace({ root: '/c', fs, lance: 'off', limits });
+    const columns = [ints([1, 2]), null1, pair(null1, ints([1, 2])), null1];
+    const fieldsOf = (nullable: boolean) => [
+      new Field('i', new Int32(), true),
+      new Field('c', null1.type, nullable),
+      new Field('s', pairType(nullable), true),
+      new Field('n', null1.type, true),
+    ];
+    await (await open()).createTable({ id }, streamOfAll(fieldsOf(true), columns));
+    // As earlier releases took such rows.
+    const files = filesOf(fs, '/c');
+    const path = files.all().find((each) => /versions-.*\/0*1\.json$/.test(each)) as string;
+    const found = decodeVersion(files.read(path), path) as { manifest: Manifest };
+    const required = schemaToJson(new Schema(fieldsOf(false)));
+    files.write(path, encodeManifest({ ...found.manifest, schema: required }).bytes);
+    return open();
+  }
+
+  test.each([
+    ['moves rows', {}],
+    ['writes beside them', { overlayBytes: 0 }],
+  ])('are in the way of no update of others that %s', async (_, limits) => {
+    const namespace = await withNulls(limits);
+    const update = (...updates: [string, string][]) =>
+      namespace.updateTable({ id, predicate: 'i >= 2', updates });
+    expect(await update(['s.b', 's.b + 10'])).toMatchObject({ updated_rows: 1 });
+    expect(await update(['i', 'i + 10'])).toMatchObject({ updated_rows: 1 });
+    for (const column of ['c', 's.a'])
+      await expect(update([column, 'n'])).rejects.toMatchObject({ code: 'TableSchemaValidation' });
+    await expect(update(['s', 's'])).rejects.toMatchObject({ details: { column: 's.a' } });
+    expect(await update(['c', "'b'"], ['s.a', "'b'"])).toMatchObject({ updated_rows: 1 });
+  });
+
+  test('are in the way of no merge that leaves them as they are', async () => {
+    const namespace = await withNulls();
+    const merge = (column: string, values: Data, inserts = false) =>
+      namespace.mergeInsertIntoTable(
+        { id, on: 'i', when_matched_update_all: true, when_not_matched_insert_all: inserts },
+        streamOfAll(
+          [new Field('i', new Int32(), true), new Field(column, values.type, true)],
+          [ints([2]), values],
+        ),
+      );
+    const number = makeData({
+      type: new Struct([new Field('b', new Int32(), true)]),
+      length: 1,
+      children: [ints([7])],
+    } as never) as unknown as Data;
+    expect(await merge('n', words(['x'], 0))).toMatchObject({ num_updated_rows: 1 });
+    const refusal = { code: 'TableSchemaValidation' };
+    await expect(merge('c', words(['a', null], 1))).rejects.toMatchObject(refusal);
+    const nullInside = merge('s', pair(words(['a', null], 1), ints([3])));
+    await expect(nullInside).rejects.toMatchObject({ ...refusal, details: { column: 's.a' } });
+    expect(await merge('s', pair(words(['y'], 0), ints([3])))).toMatchObject({
+      num_updated_rows: 1,
     });
-  const schema = new Schema(fieldsOf(true));
-  const children = makeData({ type: new Struct(schema.fields), length: 2, children: columns });
-  const stream = recordBatchStream(schema, [new RecordBatch(schema, children)]);
-  await (await open()).createTable({ id }, stream);
-  // As earlier releases took such rows.
-  const files = filesOf(fs, '/c');
-  const path = files.all().find((each) => /versions-.*\/0*1\.json$/.test(each)) as string;
-  const found = decodeVersion(files.read(path), path) as { manifest: Manifest };
-  const required = schemaToJson(new Schema(fieldsOf(false)));
-  files.write(path, encodeManifest({ ...found.manifest, schema: required }).bytes);
-  const namespace = await open();
-  const update = (...updates: [string, string][]) =>
-    namespace.updateTable({ id, predicate: 'i >= 2', updates });
-  expect(await update(['i', 'i + 10'])).toMatchObject({ updated_rows: 1 });
-  for (const column of ['c', 's.a'])
-    await expect(update([column, 'n'])).rejects.toMatchObject({ code: 'TableSchemaValidation' });
-  await expect(update(['s', 's'])).rejects.toMatchObject({ details: { column: 's.a' } });
-  expect(await update(['c', "'b'"], ['s.a', "'b'"])).toMatchObject({ updated_rows: 1 });
+    // A struct may come without members that may be null alone.
+    await expect(merge('s', number)).rejects.toMatchObject(refusal);
+    // Rows that are inserted lack the column.
+    await expect(merge('n', words(['x'], 0), true)).rejects.toMatchObject(refusal);
+    const rows = await collectRows(await namespace.queryTable({ id, k: 9 } as never));
+    expect(rows.find(({ i }) => i === 2)).toMatchObject({ c: null, s: { a: 'y', b: 3 }, n: 'x' });
+  });
 });
 
 test.each([
