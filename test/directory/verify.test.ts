@@ -5,6 +5,7 @@ import {
   openDirectoryNamespace,
 } from '../../src/directory/directory-namespace.ts';
 import { filesOf, memoryFs, type TestFs } from '../helpers/catalogs.ts';
+import { FaultyFs } from '../helpers/faulty-fs.ts';
 import { LONG } from '../helpers/long.ts';
 import type { CatalogFiles } from '../suites/namespace/context.ts';
 import { idsOf, people, rowIdsOf } from '../suites/namespace/context.ts';
@@ -168,6 +169,28 @@ test('files cut short, missing or swapped are found', async () => {
   }
   expect((await catalog.verify({})).ok).toBe(true);
 }, 120_000);
+
+test('a call of the file system that fails is a problem, and ends no verify', async () => {
+  const fs = memoryFs();
+  const catalog = await open(fs);
+  await catalog.createNamespace({ id: ['n'] });
+  await catalog.createTable({ id: t }, people(3));
+  await catalog.close();
+  const refusals = new Set<string>();
+  for (let at = 1; ; at += LONG ? 1 : 3) {
+    const faulty = new FaultyFs(fs);
+    const one = await openDirectoryNamespace({ root: ROOT, fs: faulty.fs, readOnly: true });
+    faulty.arm({ at, kind: 'EIO' });
+    await one.verify({ trash: true }).catch((error: Error) => refusals.add(error.message));
+    const { fired } = faulty;
+    faulty.arm();
+    await one.close();
+    if (!fired) break;
+  }
+  // The root is looked at first and last: where it cannot be seen, nothing is known.
+  const others = [...refusals].filter((message) => !message.startsWith('The root of the catalog'));
+  expect(others).toEqual([]);
+});
 
 test('stray files are problems, what crashes leave are leftovers', async () => {
   const { fs, files, catalog } = await make();

@@ -7,6 +7,7 @@ import {
   type DirectoryNamespace,
   openDirectoryNamespace,
 } from '../../src/directory/directory-namespace.ts';
+import { deletedRunFile, versionFile } from '../../src/paths.ts';
 import { Connection } from '../../src/sdk/connection.ts';
 import type { Processes } from '../../src/store/processes.ts';
 import { filesOf } from '../helpers/catalog-files.ts';
@@ -307,5 +308,22 @@ describe('a table that lost its manifests', () => {
     expect((await catalog.verify({})).problems).toEqual([]);
     await catalog.createTable({ id: t }, people(1, 7));
     expect(await idsOf(catalog, t)).toEqual([7]);
+  });
+
+  test('and whose deletion of versions is damaged is reported with its fragments', async () => {
+    const { fs, catalog } = await lost();
+    const [folder] = fs
+      .readdirSync(`${ROOT}/${FOLDER}`)
+      .filter((name) => /^versions-/.test(`${name}`));
+    const run = deletedRunFile(`${FOLDER}/${folder}`, 1, 2);
+    fs.writeFileSync(`${ROOT}/${run}`, '');
+    const version = versionFile(`${FOLDER}/${folder}`, 1);
+    fs.writeFileSync(`${ROOT}/${version}`, 'damaged');
+    const { problems } = await catalog.verify({});
+    const kinds = problems.map(({ kind }) => kind);
+    expect(problems[0]?.path).toBe(version);
+    expect(kinds).toEqual(['manifest', 'manifest', 'fragment', 'fragment']);
+    await outcomeOf(catalog.cleanupTable({ id: t, older_than_millis: 0, orphan_grace_millis: 0 }));
+    expect((await catalog.verify({})).problems).toEqual(problems);
   });
 });

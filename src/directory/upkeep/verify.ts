@@ -26,6 +26,7 @@ import {
   LANCE_TABLES_FOLDER,
   LOCKS_FOLDER,
   NAMESPACE_FILE,
+  type NameCodec,
   OPENED_FOLDER,
   PRIVATE_FOLDER,
   parseJournalFile,
@@ -162,33 +163,12 @@ class Walk {
     for (const home of homes) {
       for (const entry of await this.#list(home)) {
         this.#signal?.throwIfAborted();
-        if (atRoot && home === '' && [PRIVATE_FOLDER, ROOT_TABLES_FOLDER].includes(entry.name))
-          continue;
-        if (!atRoot && entry.kind === 'file' && entry.name === NAMESPACE_FILE) continue;
-        if (atRoot && home === '' && (await isLanceCatalog(this.#catalog, entry.path))) {
-          await verifyLanceCatalog(this.#catalog, this.findings);
-          continue;
-        }
-        if (atRoot && home === '' && entry.kind === 'file' && !entry.name.startsWith('.')) {
-          this.#leftover(entry.path, 'foreign');
-          continue;
-        }
-        const decoded = entry.kind === 'folder' ? names.decode(entry.name, atRoot) : undefined;
-        // Tables of the root are in the folder `data`, and nothing else is.
-        const here = !atRoot || (decoded?.kind === 'table') === (home !== '');
-        if (decoded === undefined || !here) this.#stray(entry);
-        else if (await this.#isEmpty(entry)) this.#leftover(entry.path, 'empty folder');
-        else if (await isUndecided(this.#catalog, entry.path)) {
-          // Its creator was killed; the next one of that name goes on with it.
-          this.#leftover(entry.path, 'staging');
-        } else if (decoded.kind === 'table') {
-          if (await isGhost(this.#catalog, entry.path)) {
-            this.#leftover(entry.path, 'ghost');
-            continue;
-          }
-          tables.add(decoded.name);
-          await this.#table(entry.path);
-        } else if (await this.#isNamespace(entry.path)) below.push(decoded.name);
+        const problem = await problemIn(async () => {
+          const found = await this.#entry(entry, atRoot, home);
+          if (found?.kind === 'table') tables.add(found.name);
+          if (found?.kind === 'namespace') below.push(found.name);
+        }, this.#signal);
+        if (problem !== undefined) this.#problem(entry.path, 'unknown', problem);
       }
     }
     for (const name of below) {
@@ -201,9 +181,52 @@ class Walk {
     }
   }
 
+  /**
+   * Checks what lies in the folder of a namespace. Returns the name of a table, and that of a
+   * namespace, which is yet to be checked.
+   */
+  async #entry(
+    entry: Found,
+    atRoot: boolean,
+    home: string,
+  ): Promise<ReturnType<NameCodec['decode']>> {
+    const { name, kind, path } = entry;
+    if (atRoot && home === '') {
+      if ([PRIVATE_FOLDER, ROOT_TABLES_FOLDER].includes(name)) return undefined;
+      if (await isLanceCatalog(this.#catalog, path)) {
+        await verifyLanceCatalog(this.#catalog, this.findings);
+        return undefined;
+      }
+      if (kind === 'file' && !name.startsWith('.')) {
+        this.#leftover(path, 'foreign');
+        return undefined;
+      }
+    }
+    if (!atRoot && kind === 'file' && name === NAMESPACE_FILE) return undefined;
+    const decoded = kind === 'folder' ? this.#catalog.engine.names.decode(name, atRoot) : undefined;
+    // Tables of the root are in the folder `data`, and nothing else is.
+    const here = !atRoot || (decoded?.kind === 'table') === (home !== '');
+    if (decoded === undefined || !here) this.#stray(entry);
+    else if (await this.#isEmpty(entry)) this.#leftover(path, 'empty folder');
+    else if (await isUndecided(this.#catalog, path)) {
+      // Its creator was killed; the next one of that name goes on with it.
+      this.#leftover(path, 'staging');
+    } else if (decoded.kind === 'table') {
+      if (await isGhost(this.#catalog, path)) this.#leftover(path, 'ghost');
+      else {
+        await this.#table(path);
+        return decoded;
+      }
+    } else if (await this.#isNamespace(path)) return decoded;
+    return undefined;
+  }
+
   async privateFolder(trash: boolean): Promise<void> {
-    const problem = await this.#catalog.format.check();
-    if (problem !== undefined) this.#problem(FORMAT_FILE, 'format', problem.message);
+    const problem = await problemIn(async () => {
+      const found = await this.#catalog.format.check();
+      if (found !== undefined) throw found;
+    }, this.#signal);
+    if (problem !== undefined) this.#problem(FORMAT_FILE, 'format', problem);
     for (const entry of await this.#list(PRIVATE_FOLDER)) {
       const { name, kind, path } = entry;
       const leftover = LEFTOVER_FOLDERS[path];

@@ -6,6 +6,7 @@
  * themselves, and of multi-table commits that are undecided or aborted; `pendingFragments` tells
  * these by the names of fragments, and `hasAnnouncement` whether any writer is announced.
  */
+import { isDirspaceError } from '../../errors.ts';
 import {
   branchesFolder,
   chunksFolder,
@@ -109,7 +110,8 @@ export async function hasAnnouncement(engine: Engine, branch: TableBranch): Prom
 /**
  * Tells the names of fragments, listed before, that are not lost though readers see no version: of
  * writers that announced themselves and did not take it back, and of versions whose multi-table
- * commit is undecided or was aborted.
+ * commit is undecided or was aborted. A damaged version tells nothing, so the fragments of it count
+ * as lost.
  */
 export async function pendingFragments(
   engine: Engine,
@@ -122,10 +124,14 @@ export async function pendingFragments(
   }
   const files = new Set<string>();
   for (const version of await listedVersions(engine, branch)) {
-    const manifest = await readManifest(engine, branch, version);
-    if (manifest === undefined) continue;
-    const snapshot = new Snapshot(engine, branch, manifest, '', 0);
-    for (const { file } of await snapshot.fragments()) files.add(fragmentName(file));
+    try {
+      const manifest = await readManifest(engine, branch, version);
+      if (manifest === undefined) continue;
+      const snapshot = new Snapshot(engine, branch, manifest, '', 0);
+      for (const { file } of await snapshot.fragments()) files.add(fragmentName(file));
+    } catch (error) {
+      if (!isDirspaceError(error, 'Corrupt')) throw error;
+    }
   }
   return (name) => files.has(name) || writers.has(writerOf(name) ?? '');
 }

@@ -81,6 +81,7 @@ class TableVerifier {
   readonly #engine: Engine;
   readonly #folder: string;
   readonly #incarnation: string;
+  readonly #signal: AbortSignal | undefined;
   readonly #inspector: FolderInspector;
   readonly #files: FileVerifier;
   readonly #versions: BranchVerifier;
@@ -100,6 +101,7 @@ class TableVerifier {
     this.#engine = engine;
     this.#folder = folder;
     this.#incarnation = incarnation;
+    this.#signal = signal;
     this.#inspector = new FolderInspector(engine.store, findings);
     const count = (bytes: number): void => countBytes(findings, bytes);
     this.#files = new FileVerifier(engine.store, folder, count, new Turn(engine.env), signal);
@@ -147,7 +149,7 @@ class TableVerifier {
       else if (!declared && isDebris) this.#inspector.leftover(entry.path, 'orphan');
       else if (!declared || isOurs(entry)) this.#inspector.stray(entry);
     }
-    const isPending = declared ? await pendingFragments(this.#engine, main) : () => true;
+    const isPending = declared ? await this.#pending(main) : () => true;
     for (const path of objects) {
       if (this.#files.referenced.has(path)) continue;
       // All versions are gone, not just the one that referred to it: nothing says that it may go.
@@ -157,6 +159,16 @@ class TableVerifier {
     }
     this.#inspector.findings.counts.fragments += this.#files.fragments;
     return branches;
+  }
+
+  /** Where the folders that tell it cannot be read, none is called lost. */
+  async #pending(main: TableBranch): Promise<(name: string) => boolean> {
+    let isPending = (_: string): boolean => true;
+    const problem = await problemIn(async () => {
+      isPending = await pendingFragments(this.#engine, main);
+    }, this.#signal);
+    if (problem !== undefined) this.#inspector.problem(main.folder, 'unknown', problem);
+    return isPending;
   }
 
   /** Whether clients of Lance may write the table; their files stay until cleanup removes them. */
