@@ -327,6 +327,36 @@ describe('bringing back', () => {
     expect(createdAt('data/t.table')).toBe(3);
   });
 
+  test('not past a table whose record is damaged: the error says which to bring back instead', async () => {
+    const entries = ['000000000001-a', '000000000002-b', '000000000003-c'];
+    for (const [at, name] of entries.entries()) {
+      table(`${TRASH}/${name}`, at + 1);
+      record(name, {});
+    }
+    for (const name of entries.slice(1)) write(`${TRASH}/${name}/.table.json`, 'x');
+    const newest = await undrop('t').catch((error: unknown) => error);
+    expect(newest).toMatchObject({ code: 'Corrupt', details: { id: ['t'] } });
+    expect((newest as Error).message).toMatch(/entry 0+3-c .* by its trash_id, 0+1-a\.$/);
+    const named = (name?: string) =>
+      undropTable(one.catalog, { id: ['t'], ...(name && { trash_id: name }) });
+    await expect(named(entries[1])).rejects.toThrow(/entry 0+2-b .*damaged/);
+    await named(entries[0]);
+    expect(createdAt('data/t.table')).toBe(1);
+    one.fs.rmSync(`${ROOT}/data/t.table`, { recursive: true });
+    const none = await undrop('t').catch((error: unknown) => error);
+    expect(none).toMatchObject({ code: 'Corrupt' });
+    expect((none as Error).message).not.toContain('trash_id');
+  });
+
+  test('nothing where records are damaged, which the error names', async () => {
+    table(`${TRASH}/damaged`, 1);
+    write(`${TRASH}/damaged.json`, 'x');
+    await expect(undrop('t')).rejects.toMatchObject({
+      code: 'TableNotFound',
+      message: expect.stringContaining('What damaged in the trash holds is not known'),
+    });
+  });
+
   test('not past a record that a newer release wrote', async () => {
     table(`${TRASH}/newer`);
     write(`${TRASH}/newer.json`, encodeChecksummed({ format: 2 }).bytes);

@@ -58,6 +58,8 @@ const DROP_GRACE = 3_600_000;
 const MOST_SWEPT = 1000;
 /** Tables of a dropped namespace that are listed at most. */
 const MOST_TABLES = 1000;
+/** Entries of the trash that an error names at most. */
+const MOST_NAMED = 5;
 
 /**
  * Renumbers a drop that moved another table than the one it found: others dropped the first one and
@@ -109,7 +111,8 @@ export async function settleDrop(catalog: Catalog, folder: string): Promise<void
 /**
  * Brings back the table that was dropped last under this id, alone or with its namespace, or the
  * one that lies in the entry named.
- * @throws TableNotFound when the trash has none, TableAlreadyExists
+ * @throws TableNotFound when the trash has none, TableAlreadyExists; Corrupt where its record is damaged,
+ * naming an older entry that could be brought back
  */
 export async function undropTable(
   catalog: Catalog,
@@ -121,12 +124,26 @@ export async function undropTable(
   await refuseNamespaceOfThatName(catalog, id);
   const { names } = catalog.engine;
   const target = names.tableFolder(id);
+  /** The newest entry of the table that is damaged. */
+  let damaged: { readonly name: string; readonly cause: DirspaceError } | undefined;
+  /** Entries whose records are damaged, so that it is not known what they hold. */
+  const unknown: string[] = [];
   for (const entry of await trashEntries(catalog)) {
     if (request.trash_id !== undefined && entry.name !== request.trash_id) continue;
     if (isDirspaceError(entry.problem, 'UnsupportedFormat')) throw entry.problem;
+    if (entry.hasFolder && entry.problem !== undefined) unknown.push(entry.name);
     const folder = folderInside(catalog, entry, id);
-    const record = folder === undefined ? undefined : await readTableRecord(catalog, folder);
-    if (folder === undefined || record === undefined) continue;
+    if (folder === undefined) continue;
+    let record: TableRecord | undefined;
+    try {
+      record = await readTableRecord(catalog, folder);
+    } catch (cause) {
+      if (!isDirspaceError(cause, 'Corrupt')) throw cause;
+      damaged ??= { name: entry.name, cause };
+    }
+    if (record === undefined) continue;
+    // What the caller dropped last is another table than an older one of the same name.
+    if (damaged !== undefined) throw damagedEntry(id, damaged, entry.name);
     const outcome = await moveToPlace(catalog, id, folder, target);
     if (outcome === 'missing') continue;
     if (outcome === 'taken') {
@@ -144,14 +161,36 @@ export async function undropTable(
     await followMove(catalog, id);
     return { id, location: await placeOf(catalog, { id, folder: target, record }) };
   }
+  if (damaged !== undefined) throw damagedEntry(id, damaged);
   const where =
     request.trash_id === undefined
       ? 'the trash'
       : `the entry ${request.trash_id.slice(0, 80)} of the trash`;
+  const hidden =
+    unknown.length === 0
+      ? ''
+      : ` What ${unknown.slice(0, MOST_NAMED).join(', ')} in the trash holds is not known, as its record is damaged.`;
   throw new DirspaceError(
     'TableNotFound',
-    `No dropped table ${showId(id)} is in ${where}. It was never dropped, was brought back, or was purged.`,
+    `No dropped table ${showId(id)} is in ${where}. It was never dropped, was brought back, or was purged.${hidden}`,
     { details: { id } },
+  );
+}
+
+/** @param older the entry of an older table of the same name, which can be read */
+function damagedEntry(
+  id: ObjectPath,
+  { name, cause }: { readonly name: string; readonly cause: DirspaceError },
+  older?: string,
+): DirspaceError {
+  const next =
+    older === undefined
+      ? ''
+      : ` The one that was dropped before it can be read: bring that back by its trash_id, ${older}.`;
+  return new DirspaceError(
+    'Corrupt',
+    `The dropped table ${showId(id)} in the entry ${name} of the trash cannot be brought back: ${cause.message}${next}`,
+    { cause, details: { ...cause.details, id } },
   );
 }
 
