@@ -5,5 +5,5 @@
 
 export type { LanceVersionChoice } from './dataset-versions.ts';
 export { type LanceRows, openLanceDataFile, openLanceDataset } from './read-dataset.ts';
-export { refuseInCatalog, removeAbandoned, stagingPath, syncFolder } from './staging.ts';
+export { lostOr, refuseInCatalog, removeAbandoned, stagingPath, syncFolder } from './staging.ts';
 export { type LanceCopy, writeLanceDataset } from './write-dataset.ts';

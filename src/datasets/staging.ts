@@ -2,11 +2,12 @@
  * Lets new files and folders appear under their names only when they are complete: writers write
  * beside their target, under a name from `stagingPath`, and then rename. `removeAbandoned` removes
  * what writers of the same target left, if their process has died, or if it cannot be asked and
- * nothing was written for a week. `syncFolder` makes names in a folder durable. `refuseInCatalog`
+ * nothing was written for a week. `lostOr` makes the error of a writer whose files were removed.
+ * `syncFolder` makes names in a folder durable. `refuseInCatalog`
  * throws InvalidInput for targets inside a catalog, except for files directly in its root whose
  * names do not begin with a dot.
  */
-import { lstat, open, readdir, realpath, rm } from 'node:fs/promises';
+import { lstat, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { systemEnv } from '../env.ts';
 import { DirspaceError } from '../errors.ts';
@@ -68,19 +69,32 @@ export const stagingPath = (target: string): string =>
 /** How long what a process left stays that cannot be asked, as on another machine; milliseconds. */
 const UNKNOWN_GRACE = 7 * 24 * 3_600_000;
 
-/** Removes what writers of the same target left whose process has died. */
-export async function removeAbandoned(target: string): Promise<void> {
+/**
+ * Removes what writers of the same target left whose process has died. Each leaves its name in one
+ * rename before its files go, so that a writer which was at work nevertheless finds all of them or
+ * none, and cannot publish a part. What cannot be renamed or removed stays.
+ * @param own what this writer has just made beside the target: its time is that of the file system's
+ * clock, while the clock of this machine may be wrong
+ */
+export async function removeAbandoned(target: string, own: string): Promise<void> {
   const prefix = prefixOf(target);
   const parent = dirname(target);
   const names = await readdir(parent).catch(() => []);
+  const { mtimeMs: now } = await lstat(own);
   for (const name of names) {
     const id = name.startsWith(prefix) ? name.slice(prefix.length) : '';
-    if (!PARTIAL_ID.test(id)) continue;
+    if (!PARTIAL_ID.test(id) || name === basename(own)) continue;
     const owner = parseProcessTag(id);
     const path = join(parent, name);
     const isHere = owner !== undefined && processTag().startsWith(owner.host);
-    if (isHere ? hasDied(owner) : await isSilent(path))
-      await rm(path, { recursive: true, force: true });
+    if (!(isHere ? hasDied(owner) : await isSilent(path, now))) continue;
+    const doomed = stagingPath(target);
+    try {
+      await rename(path, doomed);
+      await rm(doomed, { recursive: true, force: true });
+    } catch {
+      // Another writer removes it, or it is not ours to remove.
+    }
   }
 }
 
@@ -89,14 +103,29 @@ const PARTIAL_ID =
   /^(?:[0-9a-f]{8}-[0-9a-f]{1,8}-[0-9a-f]{1,12}-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Whether nothing was written there for a week. */
-async function isSilent(path: string): Promise<boolean> {
+async function isSilent(path: string, now: number): Promise<boolean> {
   const data = join(path, 'data');
   const names = await readdir(data).catch(() => []);
   for (const file of [path, data, ...names.map((name) => join(data, name))]) {
     const found = await lstat(file).catch(() => undefined);
-    if (found !== undefined && systemEnv.now() - found.mtimeMs < UNKNOWN_GRACE) return false;
+    if (found !== undefined && now - found.mtimeMs < UNKNOWN_GRACE) return false;
   }
   return true;
+}
+
+/**
+ * The error of a writer that failed: says so where what it wrote is gone from its place.
+ * @param given as the user named the target
+ */
+export async function lostOr(error: unknown, staging: string, given: string): Promise<unknown> {
+  if (!tellsMissing(error)) return error;
+  const isThere = await lstat(staging).catch(() => undefined);
+  if (isThere !== undefined) return error;
+  return new DirspaceError(
+    'ConcurrentModification',
+    `${JSON.stringify(given)} was not written: ${JSON.stringify(basename(staging))} beside it, which held what was written so far, was removed by another program. One of another machine does so after a week without a change. Write it again.`,
+    { cause: error },
+  );
 }
 
 /** Makes names in the folder last; systems that cannot open folders do so by themselves. */

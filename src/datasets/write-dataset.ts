@@ -18,7 +18,7 @@ import {
   lanceExportSchema,
 } from '../format/index.ts';
 import { tellsMissing } from '../store/index.ts';
-import { refuseInCatalog, removeAbandoned, stagingPath, syncFolder } from './staging.ts';
+import { lostOr, refuseInCatalog, removeAbandoned, stagingPath, syncFolder } from './staging.ts';
 
 export interface LanceCopy {
   readonly rows: number;
@@ -55,23 +55,25 @@ export async function writeLanceDataset(
   const marked = lanceExportSchema(schema);
   await refuseTaken(target, folder);
   await refuseInCatalog(target, folder, 'folder');
-  await removeAbandoned(target);
   const staging = stagingPath(target);
   await makeStaging(staging, folder);
+  let copy: LanceCopy;
   try {
-    const copy = await writeInto(staging, marked, batches, options);
+    await removeAbandoned(target, staging);
+    copy = await writeInto(staging, marked, batches, options);
     options.signal?.throwIfAborted();
     await refuseTaken(target, folder);
     await rename(staging, target).catch((error: NodeJS.ErrnoException) => {
       if (!['ENOTEMPTY', 'EEXIST', 'EPERM', 'ENOTDIR'].includes(error.code ?? '')) throw error;
       throw taken(folder, error);
     });
-    await syncFolder(dirname(target));
-    return copy;
   } catch (error) {
+    const told = await lostOr(error, staging, folder);
     await rm(staging, { recursive: true, force: true });
-    throw error;
+    throw told;
   }
+  await syncFolder(dirname(target));
+  return copy;
 }
 
 const taken = (folder: string, cause?: unknown): DirspaceError =>

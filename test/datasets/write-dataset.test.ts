@@ -4,11 +4,12 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   Binary,
   BinaryView,
@@ -27,6 +28,7 @@ import { dataOf } from '../../src/arrow/index.ts';
 import { openLanceDataset, writeLanceDataset } from '../../src/datasets/index.ts';
 import { isDirspaceError } from '../../src/errors.ts';
 import { readLanceManifest } from '../../src/format/index.ts';
+import { writeFile } from '../../src/interchange/files/write-file.ts';
 import { processTag } from '../../src/store/index.ts';
 import { batchOf, exactValues, randomBatch, seeded } from '../helpers/arrow-samples.ts';
 import { lanceVersions, writeDataset } from '../helpers/lance-datasets.ts';
@@ -95,6 +97,52 @@ describe('what a killed copy left beside the target', () => {
     left(place, name, isOld);
     await writeLanceDataset(join(place, 'x'), INTS, given(ints(3)));
     expect(readdirSync(place).sort()).toEqual((isRemoved ? ['x'] : ['x', name]).sort());
+  });
+
+  test('of another machine stays where the clock of this one is wrong', async () => {
+    const place = temporaryFolder();
+    const name = left(place, `x.partial-01234567-1-1-${id}`);
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 30 * 24 * 3_600_000);
+    await writeLanceDataset(join(place, 'x'), INTS, given(ints(3))).finally(() =>
+      now.mockRestore(),
+    );
+    expect(readdirSync(place).sort()).toEqual(['x', name]);
+  });
+});
+
+describe('a writer whose copy another program takes for abandoned', () => {
+  const taken = (place: string): void => {
+    const [staging] = readdirSync(place).filter((name) => name.includes('.partial-'));
+    rmSync(join(place, staging as string), { recursive: true });
+  };
+  const told = {
+    code: 'ConcurrentModification',
+    message: expect.stringMatching(/was not written: "x\.partial-[^"]*" beside it,.* removed/),
+  };
+
+  test.each([
+    ['of several files', 10],
+    ['of one file', 1000],
+  ])('%s publishes no part of it', async (_, maxFileRows) => {
+    const place = temporaryFolder();
+    async function* batches(): AsyncGenerator<RecordBatch> {
+      yield ints(30);
+      taken(place);
+      yield ints(30);
+    }
+    const work = writeLanceDataset(join(place, 'x'), INTS, batches(), { maxFileRows });
+    await expect(work).rejects.toMatchObject(told);
+    expect(readdirSync(place)).toEqual([]);
+  });
+
+  test('publishes no file', async () => {
+    const place = temporaryFolder();
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('a');
+      taken(place);
+    }
+    await expect(writeFile(join(place, 'x'), pieces, undefined)).rejects.toMatchObject(told);
+    expect(readdirSync(place)).toEqual([]);
   });
 });
 

@@ -34,11 +34,10 @@ export async function writeFile(
   // A link stays one: what it leads to is replaced.
   const target = found === undefined ? resolve(path) : await realpath(path);
   // Loaded when something is written: most programs and commands only read.
-  const { refuseInCatalog, removeAbandoned, stagingPath, syncFolder } = await import(
+  const { lostOr, refuseInCatalog, removeAbandoned, stagingPath, syncFolder } = await import(
     '../../datasets/index.ts'
   );
   await refuseInCatalog(target, path, 'file');
-  await removeAbandoned(target);
   const staging = stagingPath(target);
   const mode = found === undefined ? 0o666 : found.mode & 0o777;
   const handle = await open(staging, 'wx', mode).catch((cause: NodeJS.ErrnoException) => {
@@ -48,6 +47,7 @@ export async function writeFile(
   });
   try {
     try {
+      await removeAbandoned(target, staging);
       if (found !== undefined) await handle.chmod(mode);
       await writeAll(handle, pieces(), signal);
       await handle.sync();
@@ -57,8 +57,9 @@ export async function writeFile(
     signal?.throwIfAborted();
     await rename(staging, target);
   } catch (error) {
+    const told = await lostOr(error, staging, path);
     await rm(staging, { force: true });
-    throw error;
+    throw told;
   }
   await syncFolder(dirname(target));
 }
