@@ -1,11 +1,10 @@
 /**
  * `btreeRows` computes the rows of a BTREE segment: the values of a column in order, nulls last,
- * each with the position of its row. They come from a query that orders the rows in memory. Rows of
- * equal values keep their order. `withoutDictionary` replaces the codes of a dictionary column by
- * the values.
+ * each with the position of its row. The column is read once and held in memory while it is
+ * sorted. Rows of equal values keep their order. `withoutDictionary` replaces the codes of a
+ * dictionary column by the values.
  */
 import {
-  columnsOf,
   concatData,
   type Data,
   DataType,
@@ -20,71 +19,53 @@ import {
   recordBatchStream,
   Uint32,
 } from '../../arrow/index.ts';
-import type { IndexRun } from '../../format/index.ts';
 import { quotedPath } from '../../sql-quotes.ts';
-import { query } from '../query/index.ts';
+import { query, sortedColumn } from '../query/index.ts';
+import { requestMemory } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
-import { startsOf } from './segment-plan.ts';
 import { segmentSchema } from './write-segment.ts';
 
 const VALUE = 'value';
 
 /**
- * @param part the fragments of the runs alone
+ * The values and the order of the rows count as memory of the request.
+ * @param part fragments without deleted rows: positions are the places of rows in it
  * @param onRows is told how many rows were given out
  */
 export async function btreeRows(
   engine: Engine,
   part: Snapshot,
-  runs: readonly IndexRun[],
   path: readonly string[],
   signal: AbortSignal | undefined,
   onRows: ((rows: number) => void) | undefined,
 ): Promise<RecordBatchStream> {
-  const sorted = await query(engine, part, {
-    columns: { [VALUE]: quotedPath(path), _rowid: '_rowid' },
-    orderBy: [{ column: path.join('.'), ascending: true, nullsFirst: false }],
+  const memory = requestMemory(engine);
+  const stream = await query(engine, part, {
+    columns: { [VALUE]: quotedPath(path) },
     keep: false,
     fresh: true,
+    memory,
     signal,
   });
-  const own = sorted.schema.fields[0]?.type as DataType;
+  const own = stream.schema.fields[0]?.type as DataType;
   const type = DataType.isDictionary(own) ? (own.dictionary as DataType) : own;
   const schema = segmentSchema([
     new Field(VALUE, type, true),
     new Field('position', new Uint32(), false),
   ]);
-  const starts = startsOf(runs);
   const batches = async function* (): AsyncGenerator<RecordBatch> {
     let given = 0;
-    for await (const batch of sorted) {
-      const [values, ids] = columnsOf(batch) as [Data, Data];
-      const rows = batch.numRows;
-      const columns = [withoutDictionary(values), positionsOf(ids, rows, starts)];
-      yield recordBatch(schema, columns, rows);
-      given += rows;
+    for await (const { values, rows } of sortedColumn(engine, part, stream, memory, signal)) {
+      const columns = [
+        withoutDictionary(values),
+        dataOf(new Uint32(), rows.length, { values: rows }),
+      ];
+      yield recordBatch(schema, columns, rows.length);
+      given += rows.length;
       onRows?.(given);
     }
   };
   return recordBatchStream(schema, batches());
-}
-
-/** Positions of rows by their ids. */
-function positionsOf(ids: Data, rows: number, starts: ReadonlyMap<number, number>): Data {
-  const { buffer, byteOffset } = ids.values as unknown as BigUint64Array;
-  const words = new Uint32Array(buffer, byteOffset, rows * 2);
-  const positions = new Uint32Array(rows);
-  let fragment = -1;
-  let start = 0;
-  for (let row = 0; row < rows; row++) {
-    const own = words[2 * row + 1] as number;
-    if (own !== fragment) {
-      fragment = own;
-      start = starts.get(own) as number;
-    }
-    positions[row] = start + (words[2 * row] as number);
-  }
-  return dataOf(new Uint32(), rows, { values: positions });
 }
 
 /** The values themselves, where a column holds codes. */

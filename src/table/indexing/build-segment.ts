@@ -72,7 +72,7 @@ export async function buildSegment(
   }
   const rows =
     type === BTREE
-      ? await btreeRows(engine, part, runs, path, signal, onRows)
+      ? await btreeRows(engine, part, path, signal, onRows)
       : await bitmapRows(engine, part, path, type === LABEL_LIST, signal, onRows);
   const { file, durable } = await writeSegmentFile(engine, base.branch.tableFolder, rows, signal);
   return { segment: { runs, files: [file] }, durable };

@@ -2,8 +2,7 @@
  * Chooses the fragments that a segment is built from. `fragmentGroups` cuts the fragments of a
  * version into groups of neighbours of at most `segmentRows` rows; a larger fragment is a group of
  * its own. `partOf` returns a snapshot of a group in which deleted rows count as live, so that
- * positions stay right when other rows are deleted later. `runsOf` makes the runs of a group, and
- * `startsOf` tells at which position each begins.
+ * positions stay right when other rows are deleted later. `runsOf` makes the runs of a group.
  */
 import {
   type FragmentEntry,
@@ -54,14 +53,3 @@ export const runsOf = (
   entries: readonly FragmentEntry[],
   { top }: Pick<IndexedField, 'top'>,
 ): IndexRun[] => entries.map((entry) => runOf(entry, top.id));
-
-/** By fragment id, the position of its first row. */
-export function startsOf(runs: readonly IndexRun[]): ReadonlyMap<number, number> {
-  const starts = new Map<number, number>();
-  let start = 0;
-  for (const { fragment, rows } of runs) {
-    starts.set(fragment, start);
-    start += rows;
-  }
-  return starts;
-}

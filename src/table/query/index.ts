@@ -4,7 +4,7 @@
  * readers of text and vector columns.
  */
 
-export type { OrderKey } from './order.ts';
+export { type OrderKey, sortedColumn } from './order.ts';
 export { markChanges, RowSorter } from './row-sorter.ts';
 export { analyzeQuery, explainQuery, type QueryRequest, query } from './snapshot-query.ts';
 export { hasOrder } from './sort-keys.ts';

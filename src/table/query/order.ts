@@ -4,19 +4,25 @@
  * limit. Then it reads the rows in order, batch by batch. With a limit, if no index serves the
  * filter and a BTREE index of the first key can tell which rows may come first, of the rows that it
  * covers only these are sorted. `planKeys` plans how the keys are read. A key of a type without an
- * order throws InvalidInput, and an unknown one TableColumnNotFound.
+ * order throws InvalidInput, and an unknown one TableColumnNotFound. `sortedColumn` sorts the
+ * values of one column, which it holds in memory.
  */
 import {
+  columnsOf,
+  concatData,
   type Data,
   type DataType,
+  dataBytes,
   describeType,
+  gather,
   type RecordBatch,
   type RecordBatchStream,
+  Vector,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { FragmentEntry } from '../../format/index.ts';
 import type { FragmentRows } from '../../indexes/index.ts';
-import type { HeldMemory } from '../../request-memory.ts';
+import type { HeldMemory, RequestMemory } from '../../request-memory.ts';
 import { quotedPath } from '../../sql-quotes.ts';
 import { stepped } from '../../stepped.ts';
 import type { Awaitable } from '../../store/index.ts';
@@ -247,4 +253,68 @@ function checkOrder(type: DataType, column: string): void {
     `Rows cannot be ordered by ${column}: values of ${describeType(type)} have no order here.`,
     { details: { column } },
   );
+}
+
+/** Some values in order, and the number of the row of each. */
+export interface SortedValues {
+  readonly values: Data;
+  readonly rows: Uint32Array;
+}
+
+/** Values that are given out at once, at most, and about their bytes. */
+const MOST_VALUES = 65_536;
+const MOST_BYTES = 1 << 23;
+/** Bytes of values that are copied into one array before they are picked, at most. */
+const MOST_JOINED = 1 << 26;
+const RISING = { ascending: true, nullsFirst: false };
+
+/**
+ * Gives all values of a column in rising order, nulls last, with the numbers of their rows, which
+ * count from 0. Rows of equal values keep their order. The values and their order count as memory
+ * of the request.
+ * @param stream the column alone, of a type that has an order, of all rows of the snapshot
+ */
+export async function* sortedColumn(
+  engine: Engine,
+  { rowCount }: Snapshot,
+  stream: RecordBatchStream,
+  memory: RequestMemory,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<SortedValues> {
+  const held = memory.hold('The values of a column that is being sorted');
+  const turn = new Turn(engine.env);
+  try {
+    const pieces: Data[] = [];
+    let bytes = 0;
+    let read = 0;
+    const sorter = new RowSorter({
+      directions: [RISING],
+      limit: rowCount,
+      most: rowCount,
+      keeps: true,
+      holding: (sum) => held.set(sum),
+    });
+    for await (const batch of stream) {
+      const [data] = columnsOf(batch) as [Data];
+      const place = { rows: batch.numRows, fragment: 0, first: read, selection: undefined };
+      await inTurns(turn, sorter.add({ keys: [data], ...place }), signal);
+      pieces.push(data);
+      bytes += dataBytes(data);
+      read += batch.numRows;
+    }
+    const { rows } = await inTurns(turn, sorter.finish(), signal);
+    // Values of one array are picked without a search for the piece of each.
+    const isJoined = bytes <= MOST_JOINED;
+    if (isJoined) held.set(held.bytes + bytes);
+    const column = isJoined ? concatData(pieces) : new Vector(pieces);
+    const size = Math.max(1, Math.min(MOST_VALUES, Math.floor((MOST_BYTES * read) / bytes)));
+    for (let from = 0; from < rows.length; from += size) {
+      const some = rows.slice(from, from + size);
+      yield { values: gather(column, some), rows: some };
+      if (turn.isOver()) await turn.pass();
+      signal?.throwIfAborted();
+    }
+  } finally {
+    held.end();
+  }
 }

@@ -63,6 +63,8 @@ export interface RowSorterOptions {
   readonly holding?: (bytes: number) => void;
   /** Whether columns given may be changed once `add` has ended. */
   readonly lent?: boolean;
+  /** Whether the caller keeps all columns given: their bytes count, whether they are held here or not. */
+  readonly keeps?: boolean;
   /**
    * A rank that none of the first rows is above, as statistics tell. It may fall while rows come.
    */
@@ -71,6 +73,8 @@ export interface RowSorterOptions {
 
 export interface SortedRows {
   readonly count: number;
+  /** The numbers of these rows. Those of all rows rise from 0 if no more than `limit` came. */
+  readonly rows: Uint32Array;
   /** Row ids of some of them. */
   rowIds(from: number, to: number): BigUint64Array;
 }
@@ -87,6 +91,8 @@ export class RowSorter {
   readonly #dictionaries = new Set<Vector>();
   /** Bytes of the keys kept. */
   #keyBytes = 0;
+  /** Bytes of the columns given, if the caller keeps them. */
+  #givenBytes = 0;
   /**
    * The last of the first `limit` rows so far, once there are as many: others must be before it.
    */
@@ -117,6 +123,7 @@ export class RowSorter {
   *add(batch: SortedBatch): Generator<void> {
     const values = batch.keys.map(keyValues);
     const [first] = values as [KeyValues];
+    if (this.#options.keeps === true) this.#givenBytes += this.#bytesOf(batch.keys);
     for (let from = 0; from < batch.rows; ) {
       const room = this.#capacity - this.#count;
       if (room === 0) {
@@ -137,7 +144,11 @@ export class RowSorter {
   *finish(): Generator<void, SortedRows> {
     const sorted = yield* this.#sorted();
     const rows = sorted.subarray(0, Math.min(this.#options.limit, sorted.length));
-    return { count: rows.length, rowIds: (from, to) => this.#rowIds(rows.subarray(from, to)) };
+    return {
+      count: rows.length,
+      rows,
+      rowIds: (from, to) => this.#rowIds(rows.subarray(from, to)),
+    };
   }
 
   #rowIds(rows: Uint32Array): BigUint64Array {
@@ -263,7 +274,8 @@ export class RowSorter {
       ? undefined
       : batch.keys.map((data) => this.#kept(sliceData(data, from, count), chosen));
     this.#pieces.push({ start, rows, fragment: batch.fragment, offsets, keys });
-    this.#keyBytes += this.#bytesOf(keys) + (typeof offsets === 'number' ? 0 : offsets.byteLength);
+    if (this.#options.keeps !== true) this.#keyBytes += this.#bytesOf(dataOfKeys(keys));
+    if (typeof offsets !== 'number') this.#keyBytes += offsets.byteLength;
     this.#count += rows;
     if (keys !== undefined) {
       this.#pieceOf ??= new Uint32Array(this.#capacity);
@@ -274,7 +286,7 @@ export class RowSorter {
 
   #hold(): void {
     const rowBytes = ROW_BYTES + (this.#pieceOf === undefined ? 0 : TIED_BYTES);
-    this.#options.holding?.(this.#keyBytes + this.#count * rowBytes);
+    this.#options.holding?.(this.#givenBytes + this.#keyBytes + this.#count * rowBytes);
   }
 
   #kept(data: Data, chosen: Uint32Array | undefined): KeyColumn {
@@ -295,9 +307,9 @@ export class RowSorter {
   }
 
   /** A dictionary, which many batches share, counts once. */
-  #bytesOf(keys: readonly KeyColumn[] | undefined): number {
+  #bytesOf(keys: readonly Data[]): number {
     let bytes = 0;
-    for (const { data } of keys ?? []) {
+    for (const data of keys) {
       bytes += dataBytes(data);
       const { dictionary } = data;
       if (dictionary === undefined || this.#dictionaries.has(dictionary)) continue;
@@ -372,7 +384,7 @@ export class RowSorter {
       });
       pieces.push({ start: count, rows: found, fragment, offsets: offsetsKept, keys });
       this.#pieceOf?.fill(pieces.length - 1, count, count + found);
-      this.#keyBytes += this.#bytesOf(keys) + offsetsKept.byteLength;
+      this.#keyBytes += this.#bytesOf(dataOfKeys(keys)) + offsetsKept.byteLength;
       count += found;
       yield;
     }
@@ -382,6 +394,8 @@ export class RowSorter {
     this.#hold();
   }
 }
+
+const dataOfKeys = (keys: Piece['keys']): readonly Data[] => keys?.map(({ data }) => data) ?? [];
 
 /** Rows that are compared with the one before them in one step. */
 const COMPARED_ROWS = 16_384;

@@ -10,7 +10,7 @@ import {
   vectorFromArray,
 } from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
-import { nullColumn, sliceData } from '../../../src/arrow/arrow-data.ts';
+import { dataBytes, nullColumn, sliceData } from '../../../src/arrow/arrow-data.ts';
 import { concatData } from '../../../src/arrow/concat.ts';
 import { gatherData } from '../../../src/arrow/gather-data.ts';
 import { RowSorter } from '../../../src/table/query/row-sorter.ts';
@@ -19,6 +19,7 @@ import { sortedRows } from '../../../src/table/query/sort-steps.ts';
 import {
   all,
   CASES,
+  columnOf,
   expected,
   type Key,
   keyOf,
@@ -386,4 +387,35 @@ test('more rows than were said to come are refused', () => {
   });
   const batch = { keys: [data], rows: 3, fragment: 0, first: 0, selection: undefined };
   expect(() => run(sorter.add(batch))).toThrow('More than 2 rows');
+});
+
+test('columns that the caller keeps are counted once, whether their ranks decide or not', () => {
+  const rows = 1_000;
+  const order = { ascending: true, nullsFirst: false };
+  const numbers = columnOf(new Float64(), all(rows));
+  const texts = columnOf(
+    new Utf8(),
+    all(rows).map((row) => `the same ${row}`),
+  );
+  for (const data of [numbers, texts]) {
+    const heldBy = (keeps: boolean): number => {
+      let held = 0;
+      const holding = (bytes: number): void => {
+        held = bytes;
+      };
+      const sorter = new RowSorter({
+        directions: [order],
+        limit: rows,
+        most: rows,
+        keeps,
+        holding,
+      });
+      const batch = { keys: [data], rows, fragment: 0, first: 0, selection: undefined };
+      run(sorter.add(batch));
+      expect([...run(sorter.finish()).rows].toSorted((a, b) => a - b)).toEqual(all(rows));
+      return held;
+    };
+    const own = data === numbers ? dataBytes(data) : 0;
+    expect(heldBy(true)).toBe(heldBy(false) + own);
+  }
 });
