@@ -228,9 +228,15 @@ export class Databases {
       },
     );
     this.#rootWasThere ||= entries.length > 0;
-    return entries
-      .filter((entry) => entry.isDirectory() && isName(entry.name))
-      .map(({ name }) => name);
+    const found: string[] = [];
+    for (const entry of entries) {
+      if (!isName(entry.name)) continue;
+      const isFolder =
+        entry.isDirectory() ||
+        (entry.isSymbolicLink() && (await isFolderAt(join(databasesRoot, entry.name))));
+      if (isFolder) found.push(entry.name);
+    }
+    return found;
   }
 
   async #exists(name: string): Promise<boolean> {
@@ -238,10 +244,10 @@ export class Databases {
     if (databases !== undefined) return Object.hasOwn(databases, name);
     if (!isName(name)) return false;
     const folder = databasesRoot as string;
-    const found = await stat(join(folder, name)).catch(() => undefined);
-    if (found !== undefined) {
+    const isFolder = await isFolderAt(join(folder, name));
+    if (isFolder !== undefined) {
       this.#rootWasThere = true;
-      return found.isDirectory();
+      return isFolder;
     }
     // A lost disk is not a database that is not there.
     await stat(folder).catch((error: NodeJS.ErrnoException) => {
@@ -375,6 +381,13 @@ function withPaths(source: DatabaseSource): DatabaseSource {
         }),
   };
 }
+
+/** Whether a path, or what it is a link to, is a folder; undefined where nothing is there. */
+const isFolderAt = (path: string): Promise<boolean | undefined> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => undefined,
+  );
 
 /** A folder whose name could not be sent or is hidden is no database. */
 const isName = (name: string): boolean => /^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/.test(name);

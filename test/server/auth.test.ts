@@ -541,6 +541,16 @@ describe('addresses', () => {
       });
     }
   });
+  test.each([['text'], [5], [null], [{}]])(
+    'authenticate has to be a function: %j',
+    async (value) => {
+      const auth = { authenticate: value as never };
+      await expect(createServer({ namespace: stubNamespace(), auth })).rejects.toMatchObject({
+        code: 'InvalidInput',
+        message: expect.stringContaining('auth.authenticate is '),
+      });
+    },
+  );
   test('a server needs a way to authenticate where auth is given', async () => {
     await expect(createServer({ namespace: stubNamespace(), auth: {} })).rejects.toMatchObject({
       code: 'InvalidInput',

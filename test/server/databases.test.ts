@@ -1,5 +1,5 @@
 /** Which catalog a request is for. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DirspaceError } from '../../src/errors.ts';
@@ -87,6 +87,22 @@ describe('which database', () => {
     for (const name of ['../outside', '..', '.', 'a/../b', 'none', '/tmp']) {
       expect((await create(name)).status, name).toBe(404);
     }
+  });
+  test('a link to a folder in databasesRoot is one, and is listed', async () => {
+    const outer = temporaryFolder();
+    for (const name of ['root/a', 'elsewhere']) mkdirSync(`${outer}/${name}`, { recursive: true });
+    symlinkSync(`${outer}/elsewhere`, `${outer}/root/linked`);
+    symlinkSync(`${outer}/none`, `${outer}/root/broken`);
+    writeFileSync(`${outer}/root/file`, '');
+    symlinkSync('file', `${outer}/root/of-a-file`);
+    const pair = await restPair({ databasesRoot: `${outer}/root`, ui: true });
+    const about = await ask(pair, 'POST', '/ui/api/about', {});
+    expect(about.json).toMatchObject({ databases: ['a', 'linked'] });
+    const listedIn = (name: string) => listed(pair, { 'x-service-database': name });
+    expect(await listedIn('linked')).toMatchObject({ status: 200 });
+    for (const name of ['broken', 'of-a-file']) expect((await listedIn(name)).status).toBe(404);
+    // Of several databases a request has to name one.
+    expect((await listed(pair, {})).status).toBe(400);
   });
   test('a server needs exactly one source', async () => {
     for (const source of [{}, { root: 'a', databasesRoot: 'b' }]) {

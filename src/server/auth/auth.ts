@@ -9,7 +9,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { DirspaceError } from '../../errors.ts';
 import { API_KEY_HEADER, type Identity } from '../../protocol/index.ts';
-import { list, object, text } from '../settings/index.ts';
+import { kindOf, list, object, text } from '../settings/index.ts';
 import { checkGrants, type GrantInput } from './grants.ts';
 import { type JwtOptions, jwtVerifier } from './jwt.ts';
 import type { Principal } from './permissions.ts';
@@ -125,9 +125,15 @@ function credentialsOf(apiKey: unknown, token: unknown): Credentials {
 export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 function ownCheck(authenticate: Authenticate): Way {
+  if (typeof authenticate !== 'function') {
+    throw new DirspaceError(
+      'InvalidInput',
+      `auth.authenticate is ${kindOf(authenticate)}; give a function that answers the principal of credentials.`,
+    );
+  }
   return async (credentials, headers) => {
     const found = await authenticate(credentials, headers);
-    if (found === undefined) return undefined;
+    if (found == null) return undefined;
     try {
       return { name: found.name, grants: checkGrants(found.grants, `the principal ${found.name}`) };
     } catch (cause) {
