@@ -125,6 +125,8 @@ async function openPage(facts: PageFacts, http: HttpRequest): Promise<HttpAnswer
   if (ticket === undefined) return answerFile('index.html', http, isFolder);
   // There a cookie without a path is one for all of the page.
   if (!isFolder) return redirect(`ui/?ticket=${encodeURIComponent(String(ticket))}`);
+  // Programs that look what a link leads to, such as chats, ask by HEAD: the ticket is for its reader.
+  if (http.state.request.method === 'HEAD') return redirect('./');
   const id = facts.sessions.redeem(String(ticket));
   // Where it was used before, the browser may have its session from then; else the page says so.
   if (id === undefined) return redirect('./#/n?ticket=used');

@@ -1,9 +1,9 @@
 /**
  * `Sessions` keeps the credentials of the page's callers in memory, by the id in their cookie, so
  * that no script of the page holds a key. `open` and `close` begin and end a session, and
- * `credentialsOf` finds the one of a request. A session is forgotten 12 hours after its last use,
- * and its cookie ends 12 hours after it was opened; beyond 1,000 sessions, the least recently used
- * ends. page-caller.ts authenticates the credentials again for each request. `redeem` opens a
+ * `credentialsOf` finds the one of a request. A session is forgotten 12 hours after its last use;
+ * beyond 1,000 sessions, the least recently used ends. The cookie outlives that, and is of no use
+ * afterwards. page-caller.ts authenticates the credentials again for each request. `redeem` opens a
  * session for a ticket, once. `cookieHeader` builds the cookie (HttpOnly, SameSite=Strict).
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
@@ -14,6 +14,8 @@ import type { UiTicket } from './options.ts';
 
 const SESSION_MILLIS = 12 * 60 * 60 * 1000;
 const MOST_SESSIONS = 1_000;
+/** Longer than any session: browsers count from when it was opened, not from its last use. */
+const COOKIE_SECONDS = 365 * 24 * 60 * 60;
 
 interface Session {
   readonly credentials: Credentials;
@@ -98,7 +100,7 @@ function cookieOf(state: RequestState): string | undefined {
 export function cookieHeader(state: RequestState, isSecure: boolean, id = ''): string {
   // A proxy in front may speak TLS where the server does not: the browser tells by its origin.
   const isOverTls = isSecure || /^https:/i.test(state.headers.origin ?? '');
-  const age = id === '' ? 0 : SESSION_MILLIS / 1000;
+  const age = id === '' ? 0 : COOKIE_SECONDS;
   const secure = isOverTls ? '; Secure' : '';
   return `${cookieName(state)}=${id}; HttpOnly; SameSite=Strict; Max-Age=${age}${secure}`;
 }

@@ -78,7 +78,7 @@ describe('signing in', () => {
     const browser = new Browser(await serve({ auth: KEYS }));
     expect(await browser.signIn('reads-a')).toBe(204);
     expect(browser.setCookie).toMatch(
-      /^dirspace-ui-4213=[\w-]{43}; HttpOnly; SameSite=Strict; Max-Age=43200$/,
+      /^dirspace-ui-4213=[\w-]{43}; HttpOnly; SameSite=Strict; Max-Age=31536000$/,
     );
     expect(browser.setCookie).not.toContain('reads-a');
     expect(await browser.ask('about')).toEqual([
@@ -193,6 +193,17 @@ describe('a ticket', () => {
     const refused = await late.send('GET', `/${folder}`);
     expect([refused.status, late.setCookie]).toEqual([303, null]);
     expect((await late.ask('about'))[0]).toBe(401);
+  });
+
+  test('is for its reader, and not for programs that look where its link leads', async () => {
+    const server = await serve({ auth: KEYS, ui });
+    const [preview, reader] = [new Browser(server), new Browser(server)];
+    for (const path of ['/ui', '/ui/']) {
+      expect((await preview.send('HEAD', `${path}?ticket=${token}`)).status).toBe(303);
+      expect(preview.setCookie).toBeNull();
+    }
+    await reader.send('GET', `/ui/?ticket=${token}`);
+    expect((await reader.ask('about'))[0]).toBe(200);
   });
 
   test('that is another opens none, and leaves the real one', async () => {
