@@ -33,7 +33,7 @@ import {
 import { stagingFolder, writeObject } from '../work/index.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
-import { leftAtThatMoment, tableLeft, tableNamed } from './incarnation.ts';
+import { incarnationAt, leftAtThatMoment, tableLeft, tableNamed } from './incarnation.ts';
 import type { Snapshot } from './snapshot.ts';
 import { lanceWritten } from './stored-properties.ts';
 
@@ -140,8 +140,9 @@ export async function createBranch(
     throw leftAtThatMoment(`The branch ${name}`);
   }
   await engine.store.deleteFolder(staging);
-  if (outcome === 'taken') throw branchExists(engine, tableFolder, name);
-  throw tableLeft();
+  const found = await incarnationAt(engine, tableFolder);
+  if (outcome === 'taken' && found === incarnation) throw branchExists(engine, tableFolder, name);
+  throw tableLeft(incarnation, found);
 }
 
 /** The id of a hidden branch of an earlier table in this folder, which stands in the way. */

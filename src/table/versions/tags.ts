@@ -19,7 +19,7 @@ import {
   versionsFolder,
 } from '../../format/index.ts';
 import type { Engine } from './engine.ts';
-import { isTableAt, tableNamed } from './incarnation.ts';
+import { incarnationAt, tableLeft, tableNamed } from './incarnation.ts';
 
 /** Undefined when there is no such tag. */
 export async function findTag(
@@ -51,7 +51,7 @@ export async function listTags(
   return tags;
 }
 
-/** @throws TableTagAlreadyExists */
+/** @throws TableTagAlreadyExists, TableNotFound where another table has taken the place of the tag's own */
 export async function createTag(
   engine: Engine,
   tableFolder: string,
@@ -62,12 +62,11 @@ export async function createTag(
   const via = versionsFolder(tableFolder, record.table, MAIN_BRANCH);
   await engine.store.createFolder(tagsFolder(tableFolder), tableFolder);
   if (await engine.store.putIfAbsent(file, encodeTag(record), undefined, via)) return;
-  // A leftover tag of an earlier table in this folder, unless our own table is the one that is
-  // gone.
-  if (
-    (await findTag(engine, tableFolder, record.table, tag)) === undefined &&
-    (await isTableAt(engine, tableFolder, record.table))
-  ) {
+  if ((await findTag(engine, tableFolder, record.table, tag)) === undefined) {
+    // A leftover tag of an earlier table in this folder, unless our own table is the one that is
+    // gone.
+    const found = await incarnationAt(engine, tableFolder);
+    if (found !== record.table) throw tableLeft(record.table, found);
     await replaceTag(engine, tableFolder, tag, record);
     return;
   }

@@ -106,6 +106,22 @@ test('what is made for a table that was replaced takes nothing from the one in i
   }
 });
 
+test('a tag or branch of a table that was replaced is refused by that, whatever the other one has', async () => {
+  let incarnation = '';
+  const prepare: Work = async (catalog) => {
+    await twoTables(catalog);
+    ({ incarnation = '' } = await catalog.describeTable({ id: t, load_detailed_metadata: true }));
+  };
+  const works: Work[] = [
+    (catalog) => catalog.createTableTag({ id: t, incarnation, tag: 'kept', version: 1 }),
+    (catalog) => catalog.createTableBranch({ id: t, incarnation, name: 'side' }),
+  ];
+  for (const work of works) {
+    const outcomes = await atEveryCall(prepare, work, replaceTable, async () => {});
+    expect([...outcomes].sort()).toEqual(['CommitStateUnknown', 'TableNotFound', 'ok']);
+  }
+});
+
 test('a branch that is deleted while its name is given to another stays with that one', async () => {
   await atEveryCall(
     async (catalog) => {
