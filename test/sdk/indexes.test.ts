@@ -1,6 +1,6 @@
 /** The indexes of tables, of the engine's own catalogs and as they are asked of others. */
 import { expect, test } from 'vitest';
-import { Field, FixedSizeList, Float32, Schema, Struct } from '../../src/arrow/apache.ts';
+import { Field, FixedSizeList, Float32, Schema, Struct, Utf8 } from '../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { type Env, systemEnv } from '../../src/env.ts';
 import { DirspaceError } from '../../src/errors.ts';
@@ -513,4 +513,21 @@ test('a column is found without case where small letters are longer', () => {
   const inner = new Field('A', new Float32(), true);
   const schema = new Schema([new Field('\u0130x', new Struct([inner]), true)]);
   expect(usualIndex(schema, '\u0130X.a').parameters.index_type).toBe('BTREE');
+});
+
+test('a field is found in whichever struct has it, also where names hold dots', () => {
+  const struct = (name: string, ...inner: Field[]): Field =>
+    new Field(name, new Struct(inner), true);
+  const vector = (name: string): Field =>
+    new Field(name, new FixedSizeList(2, new Field('item', new Float32(), true)), true);
+  const text = (name: string): Field => new Field(name, new Utf8(), true);
+  const typeOf = (path: string, ...fields: Field[]): string =>
+    usualIndex(new Schema(fields), path).parameters.index_type;
+  expect(typeOf('a.b.c', struct('a', text('x')), struct('a.b', vector('c')))).toBe('IVF_PQ');
+  expect(typeOf('A.b.C', struct('a.b', text('x')), struct('a', struct('b', vector('c'))))).toBe(
+    'IVF_PQ',
+  );
+  const both = [struct('a', struct('b', text('c'))), struct('a.b', vector('c'))];
+  expect(typeOf('a.b.c', ...both)).toBe('IVF_PQ');
+  expect(() => typeOf('a.b.d', ...both)).toThrow('no column "a.b.d"');
 });

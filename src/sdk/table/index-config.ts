@@ -203,7 +203,10 @@ function fieldAt(fields: readonly Field[], path: string): Field | undefined {
   return found ?? (plain === path ? undefined : fieldAt(fields, plain));
 }
 
-/** One of several that are alike is none. */
+/**
+ * One of several that are alike is none. Names may hold dots: of the structs that a path may lead into,
+ * the one of the longest name that has such a field counts, as where the index is built.
+ */
 function fieldBy(
   fields: readonly Field[],
   path: string,
@@ -211,9 +214,13 @@ function fieldBy(
 ): Field | undefined {
   const [whole, ...alike] = fields.filter(({ name }) => spelt(name) === path);
   if (whole !== undefined) return alike.length === 0 ? whole : undefined;
-  for (const { name, type } of fields) {
-    if (!path.startsWith(`${spelt(name)}.`)) continue;
-    return fieldBy(type.children ?? [], path.slice(spelt(name).length + 1), spelt);
+  const around = fields
+    .map(({ name, type }) => ({ prefix: `${spelt(name)}.`, children: type.children ?? [] }))
+    .filter(({ prefix }) => path.startsWith(prefix))
+    .sort((one, other) => other.prefix.length - one.prefix.length);
+  for (const { prefix, children } of around) {
+    const found = fieldBy(children, path.slice(prefix.length), spelt);
+    if (found !== undefined) return found;
   }
   return undefined;
 }
