@@ -2,14 +2,16 @@
  * `rebatch` cuts and joins the record batches of a stream, in row order, so that none exceeds the
  * limits on rows and bytes (65,536 and 64 MiB unless given); a batch of one row may exceed the
  * bytes. Cutting copies nothing. Neighbouring small batches are copied together by the position of
- * their columns, unchecked: the caller must pass batches with the same columns. Batches without
- * rows are dropped. Batches get the given schema if their columns have its names. `splitBatch` and
- * `sliceBatch` cut one batch.
+ * their columns, so a batch that has not the columns of the schema, in its order and types and with
+ * a value for each row, throws TableSchemaValidation. Batches without rows are dropped, the others
+ * get the given schema. `splitBatch` and `sliceBatch` cut one batch.
  */
+import { DirspaceError } from '../errors.ts';
 import type { Pause } from '../steps.ts';
 import type { RecordBatch, Schema } from './apache.ts';
 import { batchBytes, columnsOf, recordBatch, sliceData } from './arrow-data.ts';
 import { concatBatchesInSteps } from './concat.ts';
+import { describeType, typesEqual } from './schema-equality.ts';
 
 const DEFAULT_BATCH_ROWS = 65_536;
 const DEFAULT_BATCH_BYTES = 64 * 1024 * 1024;
@@ -50,6 +52,7 @@ function splitBytes(batch: RecordBatch, bytes: number): RecordBatch[] {
 /**
  * The same rows in the same order, in batches near the limits: large ones are cut without copying,
  * runs of small ones are joined. Batches without rows are dropped. Holds no more than one batch.
+ * @throws TableSchemaValidation for a batch that has other columns than the schema
  */
 export async function* rebatch(
   stream: AsyncIterable<RecordBatch>,
@@ -94,6 +97,7 @@ class Pool {
   /** Batches that are complete, undefined between two steps of joining one. */
   *add(batch: RecordBatch): Generator<RecordBatch | undefined> {
     if (batch.numRows === 0) return;
+    requireFit(batch, this.#schema);
     for (const slice of splitBatch(batch, this.#maxRows)) {
       for (const part of splitBytes(slice, this.#maxBytes)) yield* this.#take(part);
     }
@@ -126,11 +130,36 @@ class Pool {
   /** Batches of one stream may differ in metadata; what leaves here has the stream's schema. */
   #withSchema(batch: RecordBatch): RecordBatch {
     if (batch.schema === this.#schema) return batch;
-    const columns = [...columnsOf(batch)];
-    // A batch that does not fit is left as it is for the writer to refuse by name.
-    const fits =
-      columns.length === this.#schema.fields.length &&
-      batch.schema.fields.every((field, at) => field.name === this.#schema.fields[at]?.name);
-    return fits ? recordBatch(this.#schema, columns, batch.numRows) : batch;
+    return recordBatch(this.#schema, [...columnsOf(batch)], batch.numRows);
   }
 }
+
+/** @throws TableSchemaValidation naming the first column that differs */
+function requireFit(batch: RecordBatch, { fields }: Schema): void {
+  const columns = columnsOf(batch);
+  if (columns.length !== fields.length) {
+    throw misfit(`A batch of ${columns.length} columns does not fit a schema of ${fields.length}`);
+  }
+  for (const [at, column] of columns.entries()) {
+    const field = fields[at] as Schema['fields'][number];
+    const given = batch.schema.fields[at];
+    const own = JSON.stringify(field.name);
+    if (given !== field && given?.name !== field.name) {
+      throw misfit(`A batch has ${JSON.stringify(given?.name)} in place of the column ${own}`);
+    }
+    if (column.length !== batch.numRows) {
+      const found = `${column.length} values in a batch of ${batch.numRows} rows`;
+      throw misfit(`The column ${own} has ${found}`, field.name);
+    }
+    if (typesEqual(column.type, field.type)) continue;
+    const types = `${describeType(column.type)} in a batch and ${describeType(field.type)} in the schema`;
+    throw misfit(`The column ${own} is ${types}`, field.name);
+  }
+}
+
+const misfit = (what: string, column?: string): DirspaceError =>
+  new DirspaceError(
+    'TableSchemaValidation',
+    `${what}. Give every batch the columns of the schema, in its order and types, with one value for each row. Nothing was written.`,
+    column === undefined ? {} : { details: { column } },
+  );

@@ -2,23 +2,38 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  type Data,
+  type DataType,
   DenseUnion,
   Field,
   Float64,
   Int32,
   LargeList,
   List,
+  type RecordBatch,
   recordBatchStream,
+  Schema,
   SparseUnion,
 } from '../../src/arrow/apache.ts';
-import { batchBytes, dataBytes, dataOf, sliceData } from '../../src/arrow/arrow-data.ts';
+import {
+  batchBytes,
+  dataBytes,
+  dataOf,
+  recordBatch,
+  sliceData,
+} from '../../src/arrow/arrow-data.ts';
 import { rebatch, splitBatch } from '../../src/arrow/rebatch.ts';
+import { openDirectoryNamespace } from '../../src/directory/directory-namespace.ts';
 import { everyType, exactValues, randomBatch } from '../helpers/arrow-samples.ts';
 import { casesOf } from '../helpers/long.ts';
+import { memoryFs } from '../helpers/memory-fs.ts';
 import { expectSame } from '../helpers/same.ts';
 import { seeded } from '../helpers/seeded.ts';
 
 const schema = everyType();
+
+const numbers = (length: number): Data =>
+  dataOf(new Int32(), length, { values: new Int32Array(length) });
 
 async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
@@ -101,4 +116,41 @@ test('a large batch is cut without copying', () => {
   for (const part of parts) {
     expect(part.data.children[at]?.values.buffer).toBe(batch.data.children[at]?.values.buffer);
   }
+});
+
+describe('a batch that does not fit the schema is refused, not joined by position', () => {
+  const field = (name: string, type: DataType = new Int32()): Field => new Field(name, type, true);
+  const two = new Schema([field('a'), field('b')]);
+  const batchOf = (fields: Field[], length = 2): RecordBatch =>
+    randomBatch(new Schema(fields), length, seeded(length));
+  const [a, b] = two.fields as [Field, Field];
+  const short = recordBatch(two, [numbers(2), numbers(1)], 2);
+
+  test.each([
+    ['with fewer columns', batchOf([a]), 'A batch of 1 columns does not fit a schema of 2'],
+    ['with more columns', batchOf([a, b, field('c')]), 'of 3 columns'],
+    ['in another order', batchOf([b, a]), '"b" in place of the column "a"'],
+    ['of another type', batchOf([a, field('b', new Float64())]), 'is float64 in a batch and int32'],
+    ['with columns of several lengths', short, '"b" has 1 values in a batch of 2 rows'],
+  ])('%s', async (_, odd, message) => {
+    const fit = batchOf([a, b]);
+    for (const batches of [[odd], [fit, odd], [odd, fit]]) {
+      const stream = recordBatchStream(two, batches);
+      await expect(collect(rebatch(stream, two, {}))).rejects.toMatchObject({
+        code: 'TableSchemaValidation',
+        message: expect.stringContaining(message),
+      });
+    }
+  });
+
+  test('before it is merged into a table', async () => {
+    const namespace = await openDirectoryNamespace({ root: '/c', fs: memoryFs() });
+    const id = ['t'];
+    await namespace.createTable({ id }, recordBatchStream(two, [batchOf([a, b])]));
+    const odd = recordBatchStream(two, [batchOf([a, b]), batchOf([b, a])]);
+    const request = { id, on: 'a', when_not_matched_insert_all: true };
+    const merged = namespace.mergeInsertIntoTable(request, odd);
+    await expect(merged).rejects.toMatchObject({ code: 'TableSchemaValidation' });
+    await namespace.close();
+  });
 });
