@@ -3,8 +3,9 @@
  * connection, because DuckDB's package for Node accepts no Arrow. The connection must not be used
  * for anything else meanwhile. `registerTables` copies several tables, which appear under their
  * names once all are complete. A name that is taken throws InvalidInput, unless it is that of a
- * temporary table and `replace` is set. Values that DuckDB cannot hold, and a missing package
- * `@duckdb/node-api`, throw Unsupported; then nothing is registered.
+ * temporary table and `replace` is set; so does one that two of the tables are to have. Values that
+ * DuckDB cannot hold, and a missing package `@duckdb/node-api`, throw Unsupported; then nothing is
+ * registered.
  */
 import { DirspaceError } from '../errors.ts';
 import type { CallOptions } from '../protocol/index.ts';
@@ -81,12 +82,11 @@ async function register(
   connection: DuckDBConnectionLike,
   wanted: readonly Wanted[],
 ): Promise<RegisteredTable[]> {
+  for (const { options } of wanted) checkOptionNames(options, OPTIONS);
+  checkNames(wanted);
   const peer = await loadPeer(connection);
-  const names = new Set<string>();
   for (const { name, options } of wanted) {
-    checkOptionNames(options, OPTIONS);
-    await requireFree(connection, name, options.replace === true, names);
-    names.add(name.toLowerCase());
+    await requireFree(connection, name, options.replace === true);
   }
   const staged: RegisteredTable[] = [];
   try {
@@ -146,20 +146,33 @@ async function pinned(
   return branches.checkout(tagged ?? 'main', number, call);
 }
 
+/** @throws InvalidInput for what is no name, and for one that two of the tables are to have */
+function checkNames(wanted: readonly Wanted[]): void {
+  const names = new Set<string>();
+  for (const { name } of wanted as readonly { readonly name: unknown }[]) {
+    if (typeof name !== 'string' || name === '' || name.includes('\0')) {
+      throw refused(
+        `A table of DuckDB has a text as its name, and was given ${JSON.stringify(name)}.`,
+      );
+    }
+    if (names.has(name.toLowerCase())) {
+      throw refused(
+        `Two of the tables are to be called ${JSON.stringify(name)}; DuckDB does not tell names apart by case. Give each a name of its own.`,
+      );
+    }
+    names.add(name.toLowerCase());
+  }
+}
+
+const refused = (message: string): DirspaceError =>
+  new DirspaceError('InvalidInput', message, { details: { option: 'name' } });
+
 /** @throws InvalidInput for a name that another table has, save a temporary one that is replaced */
 async function requireFree(
   connection: DuckDBConnectionLike,
-  name: unknown,
+  name: string,
   replace: boolean,
-  names: ReadonlySet<string>,
 ): Promise<void> {
-  if (typeof name !== 'string' || name === '' || name.includes('\0')) {
-    throw new DirspaceError(
-      'InvalidInput',
-      `A table of DuckDB has a text as its name, and was given ${JSON.stringify(name)}.`,
-      { details: { option: 'name' } },
-    );
-  }
   const found = await connection.runAndReadAll(
     `SELECT database_name = 'temp' AND is_table FROM (
        SELECT database_name, schema_name, table_name AS name, true AS is_table FROM duckdb_tables()
@@ -169,10 +182,8 @@ async function requireFree(
   );
   const rows = found.getRows();
   const isOwn = rows.length > 0 && rows.every(([isTemporary]) => isTemporary === true);
-  if (!names.has(name.toLowerCase()) && (rows.length === 0 || (isOwn && replace))) return;
-  throw new DirspaceError(
-    'InvalidInput',
+  if (rows.length === 0 || (isOwn && replace)) return;
+  throw refused(
     `The connection has a table or view ${JSON.stringify(name)}. Give another name${isOwn ? ', or replace: true' : ''}.`,
-    { details: { option: 'name' } },
   );
 }

@@ -28,7 +28,7 @@ import { refuseTwins, sqlType } from '../../src/duckdb/column-types.ts';
 import { columnValues } from '../../src/duckdb/column-values.ts';
 import { copyRows } from '../../src/duckdb/copy-rows.ts';
 import { loadPeer, type Peer } from '../../src/duckdb/peer.ts';
-import { registerTable } from '../../src/duckdb.ts';
+import { registerTable, registerTables } from '../../src/duckdb.ts';
 import { connect } from '../../src/sdk/connect.ts';
 
 class Connection {}
@@ -181,4 +181,15 @@ test('what would be another value in DuckDB is refused, and what lies below a nu
   const keys = twice.children[0]?.children[0]?.values as Uint8Array;
   keys[1] = keys[0] as number;
   expect(() => valuesOf(twice)).toThrow('the key a twice');
+});
+
+test('two tables are not given one name', async () => {
+  const db = await connect('memory://');
+  const table = await db.createTable('t', [{ a: 1 }]);
+  const twice = registerTables(connection, { a: table, b: { table, name: 'A', replace: true } });
+  await expect(twice).rejects.toMatchObject({
+    code: 'InvalidInput',
+    message: expect.stringContaining('Two of the tables are to be called "A"'),
+  });
+  await db.close();
 });
