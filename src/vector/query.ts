@@ -20,7 +20,7 @@ export interface PreparedQuery {
 /** The error of a query vector of another length, which has the words that LanceDB's programs search for. */
 export const wrongLength = (found: number, dimension: number): Error =>
   invalid(
-    `query dim(${found}) doesn't match the column's dim(${dimension}). Give a query vector of ${dimension} elements.`,
+    `The query dim(${found}) doesn't match the column's dim(${dimension}). Give a query vector of ${dimension} elements.`,
   );
 
 /**

@@ -1113,7 +1113,31 @@ describe('queries', () => {
     // A timer of AbortSignal.timeout alone keeps no process alive, so this one stands in for work.
     const work = setTimeout(() => undefined, 60_000);
     const query = (await connection.openTable('t')).query().toArray({ timeoutMs: 1 });
-    await expect(query).rejects.toMatchObject({ name: 'TimeoutError' });
+    const over = { name: 'TimeoutError', message: 'Query timeout after 1 ms (timeoutMs).' };
+    await expect(query).rejects.toMatchObject(over);
+    clearTimeout(work);
+  });
+
+  test('end after their time between two batches, and give back what they hold', async () => {
+    let isClosed = false;
+    const { connection } = setUp({
+      queryTable: (_: unknown, { signal }: { signal: AbortSignal }) => {
+        const batches = async function* (): AsyncGenerator<never> {
+          try {
+            await new Promise((resolve) => signal.addEventListener('abort', resolve));
+            signal.throwIfAborted();
+          } finally {
+            isClosed = true;
+          }
+        };
+        return recordBatchStream(new Schema([new Field('x', new Utf8())]), batches());
+      },
+    });
+    const work = setTimeout(() => undefined, 60_000);
+    const query = (await connection.openTable('t')).query().toArrow({ timeoutMs: 1 });
+    const over = { name: 'TimeoutError', message: 'Query timeout after 1 ms (timeoutMs).' };
+    await expect(query).rejects.toMatchObject(over);
+    expect(isClosed).toBe(true);
     clearTimeout(work);
   });
 });

@@ -1,8 +1,8 @@
 /**
  * `RunnableQuery` is the base class of queries that can run. A program reads the rows as record
  * batches, as objects or as one Arrow table; each run sends the query again. `maxBatchLength`
- * limits the rows of each record batch that `execute` and `stream` return. `timeoutMs` ends a run
- * with a TimeoutError. `checkCount` throws InvalidInput for anything but a whole number of at least
+ * limits the rows of each record batch that `execute`, `stream` and `toArrow` return. `timeoutMs` ends
+ * a run with a TimeoutError, and 0 ends it before it begins. `checkCount` throws InvalidInput for anything but a whole number of at least
  * a given size.
  */
 import {
@@ -19,7 +19,7 @@ import {
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions } from '../../protocol/index.ts';
-import { endingAfter } from '../../time-limit.ts';
+import { TimeLimit } from '../../time-limit.ts';
 import { type AnyRow, collectRows } from '../convert/index.ts';
 import { Exportable } from '../files/index.ts';
 import { checkOptionNames, type Lifetime, RUN_OPTIONS } from '../handles/index.ts';
@@ -28,7 +28,7 @@ import { checkOptionNames, type Lifetime, RUN_OPTIONS } from '../handles/index.t
 export interface QueryExecutionOptions extends CallOptions {
   /** At most so many rows to a batch; longer batches are cut. */
   readonly maxBatchLength?: number;
-  /** Ends the query with a TimeoutError after so long. */
+  /** Ends the query with a TimeoutError after so long; 0 is no time at all. */
   readonly timeoutMs?: number;
 }
 
@@ -72,7 +72,7 @@ export abstract class RunnableQuery<RowType = AnyRow>
 
   /** All rows as one table, which holds them in memory. */
   async toArrow(options: QueryExecutionOptions = {}): Promise<ArrowTable> {
-    const stream = await this.#run(options);
+    const stream = await this.stream(options);
     const batches: RecordBatch[] = [];
     for await (const batch of stream) batches.push(batch);
     return arrowTable(stream.schema, batches);
@@ -91,19 +91,44 @@ export abstract class RunnableQuery<RowType = AnyRow>
   /** Sends the request. */
   protected abstract answer(options: CallOptions): Promise<RecordBatchStream>;
 
-  #run(options: QueryExecutionOptions): Promise<RecordBatchStream> {
-    const lifetime = this.#lifetime;
+  async #run(options: QueryExecutionOptions): Promise<RecordBatchStream> {
     checkOptionNames(options, RUN_OPTIONS);
     const { timeoutMs } = options;
     if (timeoutMs === undefined) {
-      lifetime.enter(options);
+      this.#lifetime.enter(options);
       return this.answer(options);
     }
-    checkCount('timeoutMs', timeoutMs, 1);
-    const signal = endingAfter(timeoutMs, options.signal);
-    lifetime.enter({ signal });
-    return this.answer({ ...options, signal });
+    // LanceDB's programs look for these words.
+    const limit = new TimeLimit(
+      'Query timeout',
+      checkCount('timeoutMs', timeoutMs),
+      options.signal,
+    );
+    const { signal } = limit;
+    try {
+      this.#lifetime.enter({ signal });
+      return within(await this.answer({ ...options, signal }), limit);
+    } catch (error) {
+      throw limit.told(error);
+    }
   }
+}
+
+/** The batches of a run, which say whose time is over when it is. */
+function within(batches: RecordBatchStream, limit: TimeLimit): RecordBatchStream {
+  return {
+    schema: batches.schema,
+    [Symbol.asyncIterator](): AsyncIterator<RecordBatch> {
+      const iterator = batches[Symbol.asyncIterator]();
+      const told = (error: unknown): never => {
+        throw limit.told(error);
+      };
+      return {
+        next: () => iterator.next().catch(told),
+        return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
+      };
+    },
+  };
 }
 
 async function* cutBatches(

@@ -7,7 +7,7 @@
  */
 import { DirspaceError } from '../../errors.ts';
 import type { CallOptions, MergeInsertIntoTableRequest } from '../../protocol/index.ts';
-import { endingAfter } from '../../time-limit.ts';
+import { TimeLimit } from '../../time-limit.ts';
 import type { AnyRow, DataInput, RowsInput } from '../convert/index.ts';
 import {
   checkChangeOptions,
@@ -34,7 +34,7 @@ export interface MergeResult {
 
 /** Limits of one merge. */
 export interface WriteExecutionOptions extends CallOptions {
-  /** Ends the merge with a TimeoutError after so long. */
+  /** Ends the merge with a TimeoutError after so long; 0 is no time at all. */
   readonly timeoutMs?: number;
 }
 
@@ -112,8 +112,17 @@ export class MergeInsertBuilder<RowType = AnyRow> {
     checkChangeOptions(options, EXECUTE_OPTIONS);
     const { timeoutMs, ...rest } = options;
     if (timeoutMs === undefined) return this.#execute({ ...this.#request }, data, rest);
-    const signal = endingAfter(checkCount('timeoutMs', timeoutMs, 1), rest.signal);
-    return this.#execute({ ...this.#request }, data, { ...rest, signal });
+    // LanceDB's programs look for these words.
+    const limit = new TimeLimit(
+      'The merge insert timed out',
+      checkCount('timeoutMs', timeoutMs),
+      rest.signal,
+    );
+    try {
+      return await this.#execute({ ...this.#request }, data, { ...rest, signal: limit.signal });
+    } catch (error) {
+      throw limit.told(error);
+    }
   }
 }
 
