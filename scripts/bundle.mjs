@@ -8,15 +8,7 @@
  * command line runs in a process of its own and has copies of the packages that each start needs,
  * with their licences beside it. The CommonJS has copies of the packages that are ES modules alone.
  */
-import {
-  appendFileSync,
-  copyFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decode, encode } from '@jridgewell/sourcemap-codec';
@@ -204,21 +196,31 @@ const library = [...LIBRARY, ...process.argv.slice(3)];
 await bundle(Object.fromEntries(library.map((name) => [name, name])), dist, {
   groups: SHARED,
 });
-// For jest and others that cannot require ES modules. Node takes the ES modules by `require` too, so
-// that a program has one copy of each class: see `module-sync` in package.json.
-await bundle(Object.fromEntries(LIBRARY.map((name) => [name, name])), dist, {
+// CommonJS for whatever compiles or cannot take ES modules that are required: tsx, jest and others.
+await bundle(Object.fromEntries(LIBRARY.map((name) => [`common/${name}`, name])), dist, {
   carried: Object.keys(MODULES_ALONE),
   groups: SHARED,
   sourcemap: false,
   minify: SHORT,
   format: 'cjs',
 });
-// Tools that copy the files of a deployment follow `require` to the CommonJS, and Node takes the ES
-// modules there: this line, which never runs, leads them to both.
+// Node itself takes the ES modules by `require` too, so that a program has one copy of each class. A
+// hook that makes CommonJS of a required module leaves the `import()` in it to Node, which would load
+// second copies of the classes. There, the module is a function, and has `arguments`.
+writeFileSync(
+  join(dist, 'chunks', 'native.js'),
+  "export const native = typeof arguments === 'undefined';\n",
+);
 for (const name of LIBRARY) {
-  appendFileSync(
+  writeFileSync(
     join(dist, `${name}.cjs`),
-    `\nif(typeof module==="undefined")require("./${name}.js");\n`,
+    `"use strict";
+let native = false;
+try {
+  ({ native } = require("./chunks/native.js"));
+} catch {}
+module.exports = native ? require("./${name}.js") : require("./common/${name}.cjs");
+`,
   );
 }
 const LINE = `\n${'-'.repeat(80)}\n\n`;

@@ -1,7 +1,7 @@
 /**
  * Bundles `program.mjs` with the packed package by esbuild, rollup, webpack and vite, and runs each
- * bundle where no package can be found; runs the tests of `jest/` by releases of jest in CommonJS; then
- * runs README's example on other releases of Node, on Bun and on Deno, each of which is skipped where
+ * bundle where no package can be found; runs the tests of `jest/` by releases of jest in CommonJS, and
+ * TypeScript that becomes CommonJS by tsx and ts-node; then runs README's example on other releases of Node, on Bun and on Deno, each of which is skipped where
  * it cannot be installed. Needs the registry. Ends with 1 if anything failed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -94,6 +94,16 @@ const JESTS = {
   'jest 30': ['jest@30', 'ts-jest@29', 'typescript@5.9', '@types/jest@30'],
 };
 
+/** Packages that run TypeScript, the file to run, and what each needs to be told. */
+const COMPILERS = {
+  tsx: [['tsx@4'], join('tsx', 'dist', 'cli.mjs'), {}],
+  'ts-node': [
+    ['ts-node@10', 'typescript@5.9', '@types/node@20'],
+    join('ts-node', 'dist', 'bin.js'),
+    { module: 'commonjs', moduleResolution: 'node10', target: 'es2022', strict: true },
+  ],
+};
+
 let failures = 0;
 function tell(what, problem) {
   console.log(`${what}: ${problem === undefined ? 'ok' : `FAILED\n${problem}`}`);
@@ -166,6 +176,19 @@ try {
       timeout: RUN_MILLIS,
     });
     tell(name, status === 0 ? undefined : stderr);
+    rmSync(home, { recursive: true, force: true });
+  }
+
+  for (const [name, [packages, binary, compilerOptions]] of Object.entries(COMPILERS)) {
+    const home = mkdtempSync(join(folder, 'compiler-'));
+    writeFileSync(join(home, 'package.json'), '{"private":true}');
+    writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+    npm(['install', ...QUIET, ...packages, join(folder, filename)], home);
+    cpSync(fileURLToPath(new URL('common.ts', import.meta.url)), join(home, 'common.ts'));
+    tell(
+      name,
+      ran(process.execPath, [join(home, 'node_modules', binary), 'common.ts'], home, '17'),
+    );
     rmSync(home, { recursive: true, force: true });
   }
 

@@ -144,14 +144,14 @@ describe('the build', () => {
       const path = (main as string).replace(/\.js$/, '');
       expect(types).toBe(`${path}.d.ts`);
       expect(required).toEqual({ types: `${path}.d.cts`, default: `${path}.cjs` });
-      // What Node and bundlers take by `require` too, so it has to come before the other.
-      const order = ['module-sync', 'module', 'require', 'types', 'default'];
-      expect(Object.keys(entry as Json)).toEqual(order);
+      // What bundlers take by `require` too, so it has to come before the other.
+      expect(Object.keys(entry as Json)).toEqual(['module', 'require', 'types', 'default']);
       expect(Object.keys(required as Json)).toEqual(['types', 'default']);
-      expect(first).toEqual({ 'module-sync': { types, default: main }, module: main });
+      expect(first).toEqual({ module: main });
       // Tools that copy what a deployment requires have to find what Node takes.
       const common = readFileSync(built(`${path}.cjs`), 'utf8');
       expect(common).toContain(`require("./${basename(main as string)}")`);
+      expect(common).toContain(`require("./common/${basename(`${path}.cjs`)}")`);
       for (const end of ['.d.ts', '.d.cts', '.cjs']) {
         expect(existsSync(built(`${path}${end}`))).toBe(true);
       }
@@ -470,6 +470,33 @@ describe('the build', () => {
     expect(JSON.parse(answer)).toEqual([true, true, true, true]);
   });
 
+  test('is CommonJS alone where what is required is compiled, as by tsx', () => {
+    const program = `
+      const Module = require('node:module');
+      const plain = Module._extensions['.js'];
+      const { readFileSync } = require('node:fs');
+      Module._extensions['.js'] = (module, file) => {
+        if (!file.startsWith(${JSON.stringify(built('dist'))})) return plain(module, file);
+        // Of the ES modules none but the one that tells of the hook is to be asked for.
+        const text = readFileSync(file, 'utf8');
+        module._compile(text.replace('export const native', 'exports.native'), file);
+      };
+      const { connect, makeArrowTable } = require('dirspace');
+      (async () => {
+        const db = await connect(${JSON.stringify(temporaryFolder())});
+        const table = await db.createTable('t', [{ id: 17, vector: [1, 2] }]);
+        await table.add(makeArrowTable([{ id: 18, vector: [3, 4] }]));
+        console.log(JSON.stringify(await table.query().toArray()));
+        await db.close();
+      })();`;
+    const args = ['--no-warnings', '--input-type=commonjs', '-e', program];
+    const said = execFileSync(process.execPath, args, { cwd: project, encoding: 'utf8' });
+    expect(JSON.parse(said)).toEqual([
+      { id: 17, vector: [1, 2] },
+      { id: 18, vector: [3, 4] },
+    ]);
+  });
+
   test('has CommonJS that needs no ES module', () => {
     const folder = temporaryFolder();
     const program = `
@@ -486,7 +513,7 @@ describe('the build', () => {
         await server.close();
         console.log(JSON.stringify([found.map(({ id }) => id), status]));
       })();`;
-    // Without `require` of ES modules, Node knows no `module-sync`.
+    // Without `require` of ES modules, they are what is left.
     const flags = ['--no-experimental-require-module', '--no-warnings'];
     const args = [...flags, '--input-type=commonjs', '-e', program];
     const said = execFileSync(process.execPath, args, { cwd: project, encoding: 'utf8' });
