@@ -30,11 +30,15 @@ export const corrupt = (file: string, what: string, cause?: unknown): DirspaceEr
   );
 
 /** Parses one JSON object. @throws Corrupt naming `file` */
-export function parseJson(bytes: Uint8Array, file: string): JsonObject {
+export function parseJson(
+  bytes: Uint8Array,
+  file: string,
+  parse: (text: string) => unknown = JSON.parse,
+): JsonObject {
   requireSize(bytes, file);
   let value: unknown;
   try {
-    value = JSON.parse(decoder.decode(bytes));
+    value = parse(decoder.decode(bytes));
   } catch (error) {
     throw corrupt(file, bytes.length === 0 ? 'it is empty' : 'it is not JSON', error);
   }
@@ -94,9 +98,10 @@ export function hasChecksum(bytes: Uint8Array): boolean {
 export function parseChecksummed(
   bytes: Uint8Array,
   file: string,
+  parse?: (text: string) => unknown,
 ): { document: JsonObject; checksum: string } {
   const checksum = verifiedChecksum(bytes, file);
-  return { document: parseJson(bytes, file), checksum };
+  return { document: parseJson(bytes, file, parse), checksum };
 }
 
 /** Documents of so many bytes take milliseconds, and are parsed in steps where others may wait. */

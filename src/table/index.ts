@@ -10,7 +10,7 @@
 export { type Branch, openBranch } from './branch.ts';
 export { type BranchDifference, type CherryPicked, stageClone } from './branching/index.ts';
 export { type ColumnSummary, diffVersions } from './diff/index.ts';
-export { fieldMetadata, frozen } from './fields/index.ts';
+export { fieldMetadata } from './fields/index.ts';
 export { type FragmentFiles, listFiles, type StoredColumn } from './fragments/index.ts';
 export {
   DEFAULT_ORPHAN_GRACE,

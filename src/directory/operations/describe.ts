@@ -8,7 +8,7 @@
 import { pathToFileURL } from 'node:url';
 import { describeType, type Schema } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { isOutside, MAIN_BRANCH } from '../../format/index.ts';
+import { frozen, isOutside, MAIN_BRANCH } from '../../format/index.ts';
 import { prepareSchema } from '../../ipc/index.ts';
 import type {
   CallOptions,
@@ -24,7 +24,6 @@ import type {
 } from '../../protocol/index.ts';
 import {
   type FragmentFiles,
-  frozen,
   lagByPath,
   lanceProblem,
   listFiles,

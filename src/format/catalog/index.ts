@@ -194,6 +194,7 @@ export {
   MOST_INDEXES,
   MOST_POSITIONS,
 } from './index-entry.ts';
+export { frozen, isOfKnownSchema } from './known-schemas.ts';
 export {
   decodeVersion,
   encodeManifest,

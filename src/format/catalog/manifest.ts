@@ -4,7 +4,8 @@
  * (`encodeTombstone`), which takes the place of the first of a run of deleted versions. Decoding
  * verifies the checksum and throws Corrupt for damage. A newer format or an unknown feature throws
  * UnsupportedFormat; `refuseNewer` checks that for other documents too. The fields of the schema
- * are checked later, in protocol/types/schema.ts.
+ * are checked later, in protocol/types/schema.ts. Manifests with the same schema share it, frozen
+ * (known-schemas.ts).
  */
 import { DirspaceError } from '../../errors.ts';
 import {
@@ -31,7 +32,7 @@ import {
   fragmentText,
 } from './fragment-entry.ts';
 import { decodeIndexes, INDEXES_FEATURE, type IndexEntry, indexesText } from './index-entry.ts';
-
+import { SchemaReader } from './known-schemas.ts';
 import { decodeView, type ManifestView, VIEW_FEATURE } from './manifest-view.ts';
 
 export const FORMAT_VERSION = 1;
@@ -252,7 +253,8 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; checksu
  * @throws Corrupt when the bytes are damaged, UnsupportedFormat when a newer release wrote them
  */
 export function decodeVersion(bytes: Uint8Array, file: string): VersionDocument {
-  const { document, checksum } = parseChecksummed(bytes, file);
+  const schemas = new SchemaReader();
+  const { document, checksum } = parseChecksummed(bytes, file, (text) => schemas.parse(text));
   refuseNewer(document, file);
   if (Object.hasOwn(document, 'deleted_through')) {
     return { tombstone: { deletedThrough: integerMember(document, 'deleted_through', file) } };
@@ -266,8 +268,10 @@ export function decodeVersion(bytes: Uint8Array, file: string): VersionDocument 
     transaction: stringMember(document, 'transaction', file),
     batch: Object.hasOwn(document, 'batch') ? stringMember(document, 'batch', file) : undefined,
     operation: decodeOperation(objectMember(document, 'operation', file), file),
-    schema: decodeSchemaShape(objectMember(document, 'schema', file), file),
-    fieldIds: arrayMember(document, 'field_ids', file).map((id) => fieldId(id, file)),
+    ...schemas.shared(document, () => ({
+      schema: decodeSchemaShape(objectMember(document, 'schema', file), file),
+      fieldIds: arrayMember(document, 'field_ids', file).map((id) => fieldId(id, file)),
+    })),
     nextFieldId: integerMember(document, 'next_field_id', file),
     nextFragmentId: integerMember(document, 'next_fragment_id', file),
     metadata: stringMapMember(document, 'metadata', file),

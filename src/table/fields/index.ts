@@ -1,7 +1,6 @@
 /**
  * Exports the handling of columns by field id: assigning ids, checking names, finding fields by
- * path, adapting columns of older schemas, widening and narrowing types, computed columns,
- * remembering schemas.
+ * path, adapting columns of older schemas, widening and narrowing types, computed columns.
  */
 
 export {
@@ -37,6 +36,5 @@ export {
   requireOpen,
   structPath,
 } from './field-paths.ts';
-export { frozen, isOfKnownSchema, withKnownSchema } from './known-schemas.ts';
 export { canNarrow, type Evaluate, Misfit, misfitError, Narrowing } from './narrow.ts';
 export { canWiden, isListLike, listsFit, withChildren } from './widen.ts';

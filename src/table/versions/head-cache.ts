@@ -9,6 +9,7 @@
  */
 import type { CacheCounts } from '../../counters.ts';
 import {
+  isOfKnownSchema,
   joinPath,
   MAIN_BRANCH,
   TABLE_FILE,
@@ -16,7 +17,6 @@ import {
   versionFile,
 } from '../../format/index.ts';
 import type { Awaitable, FolderFacts, ObjectFacts, Store } from '../../store/index.ts';
-import { isOfKnownSchema } from '../fields/index.ts';
 import { ByteCache, type CacheBudget } from '../work/index.ts';
 import type { Head, TableBranch } from './head.ts';
 import type { Snapshot } from './snapshot.ts';

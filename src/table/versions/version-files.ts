@@ -21,7 +21,6 @@ import {
   versionFile,
 } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
-import { withKnownSchema } from '../fields/index.ts';
 import type { Engine } from './engine.ts';
 import type { TableBranch } from './head.ts';
 import { isMultiTableCommitted } from './multi-table-commit.ts';
@@ -77,7 +76,7 @@ export async function readVersion(
       `it is the manifest of version ${manifest.version} of branch ${manifest.branch} of table ${manifest.table}`,
     );
   }
-  return { ...document, manifest: withKnownSchema(manifest) };
+  return document;
 }
 
 /** A link or a folder where a version should be is damage like any other. @throws Corrupt */
