@@ -12,7 +12,7 @@ import { layoutOf, strideOf, type TypedArray, valueArray } from './arrow-types.t
 import { bitmapBytes, getBit, setBit } from './bitmaps.ts';
 import { concatData } from './concat.ts';
 import { gatherData } from './gather-data.ts';
-import { checkTotal } from './gather-spans.ts';
+import { BLOCK_ROWS, checkTotal, touch } from './gather-spans.ts';
 import { newArray } from './small-arrays.ts';
 
 /** Rows of one column. */
@@ -295,7 +295,7 @@ function* textParts(sources: readonly PlacedRows[], cut: Cut): Generator<void, T
     let copied = 0;
     for (let from = 0; from < length; from += BLOCK_ROWS) {
       const to = Math.min(length, from + BLOCK_ROWS);
-      touch(source, from, to, spans, texts);
+      touch(source.rows, from, to, spans, texts);
       copied += copyTexts(source, from, to, spans, texts, words, parts, views, cut);
       if (copied < STEP_BYTES && to % STEP_ROWS !== 0) continue;
       copied = 0;
@@ -317,38 +317,8 @@ function summed(lengths: Int32Array): number {
   return end;
 }
 
-/** Rows whose texts are looked at before they are copied. */
-const BLOCK_ROWS = 64;
 /** Up to here a loop beats the set-up of a block copy. */
 const LOOP_BYTES = 160;
-
-/** Of rows that ascend, each so many rows behind the one before, the processor fetches texts ahead. */
-const DENSE_ROWS = 8;
-
-/**
- * Reads a byte at each end of the texts of a block, unless the rows lie close to each other. The
- * processor fetches them all at once that way, where copying would wait for one text after the
- * other. What is written is not waited for.
- */
-function touch(
-  { rows }: PlacedRows,
-  from: number,
-  to: number,
-  spans: Int32Array,
-  texts: Uint8Array,
-): void {
-  const reach = (rows[to - 1] as number) - (rows[from] as number);
-  if (reach >= 0 && reach < DENSE_ROWS * (to - from)) return;
-  let seen = 0;
-  for (let at = from; at < to; at++) {
-    const row = rows[at] as number;
-    const begin = spans[row] as number;
-    const end = spans[row + 1] as number;
-    if (end > begin) seen ^= (texts[begin] as number) ^ (texts[end - 1] as number);
-  }
-  // Without a use the reads would be left out. Bytes never make that number.
-  if (seen === -1) throw new RangeError('A byte is less than 0.');
-}
 
 /** How many bytes were copied. */
 function copyTexts(

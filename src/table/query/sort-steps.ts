@@ -5,8 +5,15 @@
  * keys keep their order. It yields after short pieces of work. No rank may be NaN or -0.
  */
 import { inSlices } from '../../steps.ts';
-import type { FinerRanks, RankLevel } from './key-ranks.ts';
-import type { WorkMeter } from './sort-keys.ts';
+import {
+  COMPARISONS,
+  FEW_TIES,
+  FewTies,
+  FIRST_LEVEL,
+  type FinerRanks,
+  type RankLevel,
+  type TieOrder,
+} from './key-ranks.ts';
 
 /** Rows handled between two yields. */
 const STEP_ROWS = 32_768;
@@ -14,24 +21,16 @@ const DIGIT_BITS = 11;
 const DIGITS = 2 ** DIGIT_BITS;
 /** Digits of 32 bits. */
 const PASSES = 3;
-/** And comparisons of short values. */
-const COMPARISONS = 16_384;
 /** Below this many rows, counting digits takes longer than comparing. */
 const FEW_ROWS = 512;
 
-export interface RowOrder {
+export interface RowOrder extends TieOrder {
   /**
    * Negative where row `a` comes before row `b`; never 0, as rows of equal keys keep their order.
    */
   compare(a: number, b: number): number;
-  /** Grows with what comparisons take beyond one step of a loop each, and here by these steps. */
-  readonly meter: WorkMeter;
-  /** Whether rows of this rank are equal, so that they stay in the order of their numbers. */
-  isFinal(rank: number): boolean;
   /** Whether `isFinal` is true for every rank. */
   readonly areAllFinal?: boolean;
-  /** If absent, rows of one rank are compared. */
-  readonly finer?: FinerRanks;
 }
 
 /** The rows 0 to `count` - 1, rising by rank, then as `order` has them. */
@@ -41,67 +40,7 @@ export function* sortedRows(
   order: RowOrder,
 ): Generator<void, Uint32Array> {
   if (order.areAllFinal === true) return yield* byRank(ranks, count);
-  return yield* byRank(ranks, count, function* (rows) {
-    yield* eachTie(ranks, rows, function* (from, to, rank) {
-      if (order.isFinal(rank)) return;
-      const level = order.finer?.after(FIRST_LEVEL, rank);
-      if (level !== undefined && to - from <= FEW_TIES) {
-        const isDone = isOrderedByRanks(rows, from, to, level, order);
-        yield* rested(order);
-        if (isDone) return;
-      } else if (level !== undefined) {
-        yield* byFinerRanks(rows.subarray(from, to), level, order);
-        return;
-      }
-      yield* mergeSorted(rows.subarray(from, to), order);
-    });
-  });
-}
-
-const FIRST_LEVEL: RankLevel = { key: 0, depth: 0 };
-/** Up to so many rows of one rank are put in order by inserting or comparing them. */
-const FEW_TIES = 64;
-const fewRanks = new Float64Array(FEW_TIES);
-
-/**
- * Inserts a few tied rows by their ranks of the next level. Comparing two rows takes as long as a
- * rank, and there are fewer ranks than comparisons.
- * @returns whether they are in order; false if some are tied in these ranks too, and not equal
- */
-function isOrderedByRanks(
-  rows: Uint32Array,
-  from: number,
-  to: number,
-  level: RankLevel,
-  order: RowOrder,
-): boolean {
-  const finer = order.finer as FinerRanks;
-  for (let at = from; at < to; at++) {
-    const row = rows[at] as number;
-    const rank = finer.rankOf(row, level);
-    let place = at - from;
-    while (place > 0 && (fewRanks[place - 1] as number) > rank) {
-      fewRanks[place] = fewRanks[place - 1] as number;
-      rows[from + place] = rows[from + place - 1] as number;
-      place--;
-      order.meter.work++;
-    }
-    fewRanks[place] = rank;
-    rows[from + place] = row;
-  }
-  order.meter.work += to - from;
-  for (let at = 1; at < to - from; at++) {
-    const rank = fewRanks[at] as number;
-    if (rank === fewRanks[at - 1] && !finer.isLast(level, rank)) return false;
-  }
-  return true;
-}
-
-/** Yields where the steps since the last time were many: there may be as many runs as rows. */
-function* rested({ meter }: RowOrder): Generator<void> {
-  if (meter.work <= COMPARISONS) return;
-  yield;
-  meter.work = 0;
+  return yield* byRank(ranks, count, order);
 }
 
 /** Sorts tied rows by ranks of what follows, those tied in these too, and so on. */
@@ -119,31 +58,36 @@ function* byFinerRanks(tied: Uint32Array, level: RankLevel, order: RowOrder): Ge
       for (let at = from; at < to; at++) rows[at] = before[places[at] as number] as number;
     });
     yield;
-    yield* eachTie(ranks, places, function* (from, to, rank) {
+    const few = fewTies(rows, order);
+    yield* eachTie(ranks, places, 0, count, function* (from, to, rank) {
       if (finer.isLast(reached, rank)) return;
       const after = finer.after(reached, rank);
-      if (after !== undefined && to - from > FEW_TIES)
-        pending.push({ rows: rows.subarray(from, to), level: after });
+      if (after === undefined) yield* mergeSorted(rows.subarray(from, to), order);
+      else if (to - from > FEW_TIES) pending.push({ rows: rows.subarray(from, to), level: after });
       else {
-        const isDone = after !== undefined && isOrderedByRanks(rows, from, to, after, order);
-        yield* rested(order);
-        if (!isDone) yield* mergeSorted(rows.subarray(from, to), order);
+        if (few.isFull) yield* few.sort();
+        few.add(from, to, after);
       }
     });
+    yield* few.sort();
   }
 }
+
+const fewTies = (rows: Uint32Array, order: RowOrder): FewTies =>
+  new FewTies(rows, order, (some) => mergeSorted(some, order));
 
 /** Calls `use` with each run of several rows of one rank. */
 function* eachTie(
   ranks: Float64Array,
   rows: Uint32Array,
+  begin: number,
+  end: number,
   use: (from: number, to: number, rank: number) => Generator<void>,
 ): Generator<void> {
-  const count = rows.length;
-  for (let from = 0; from < count; ) {
-    let to = endOfTie(ranks, rows, from, from + 1);
-    for (; to - from >= STEP_ROWS && isTied(ranks, rows, from, to); yield) {
-      to = endOfTie(ranks, rows, from, to);
+  for (let from = begin; from < end; ) {
+    let to = endOfTie(ranks, rows, from, from + 1, end);
+    for (; to - from >= STEP_ROWS && isTied(ranks, rows, from, to, end); yield) {
+      to = endOfTie(ranks, rows, from, to, end);
     }
     if (to - from > 1) yield* use(from, to, ranks[rows[from] as number] as number);
     if (from % STEP_ROWS > to % STEP_ROWS) yield;
@@ -151,32 +95,50 @@ function* eachTie(
   }
 }
 
-const isTied = (ranks: Float64Array, rows: Uint32Array, from: number, to: number): boolean =>
-  to < rows.length && ranks[rows[from] as number] === ranks[rows[to] as number];
+const isTied = (
+  ranks: Float64Array,
+  rows: Uint32Array,
+  from: number,
+  to: number,
+  end: number,
+): boolean => to < end && ranks[rows[from] as number] === ranks[rows[to] as number];
 
-/** Finds where the rows with the rank of row `from` end, looking from `to` on; that is not far. */
-function endOfTie(ranks: Float64Array, rows: Uint32Array, from: number, to: number): number {
+/**
+ * Finds where the rows with the rank of row `from` end, before `end`, looking from `to` on; that is
+ * not far.
+ */
+function endOfTie(
+  ranks: Float64Array,
+  rows: Uint32Array,
+  from: number,
+  to: number,
+  end: number,
+): number {
   const rank = ranks[rows[from] as number];
-  const most = Math.min(rows.length, to + STEP_ROWS);
-  let end = to;
-  while (end < most && ranks[rows[end] as number] === rank) end++;
-  return end;
+  const most = Math.min(end, to + STEP_ROWS);
+  let at = to;
+  while (at < most && ranks[rows[at] as number] === rank) at++;
+  return at;
 }
 
 /**
- * The rows 0 to `count` - 1, rising by rank, equal ones as they are.
- * @param tied is given each run of rows that may have equal ranks, once it is in order
+ * The rows 0 to `count` - 1, rising by rank.
+ * @param order of rows of one rank; they stay as they are if it is absent
  */
 function* byRank(
   ranks: Float64Array,
   count: number,
-  tied?: (rows: Uint32Array) => Generator<void>,
+  order?: RowOrder,
 ): Generator<void, Uint32Array> {
   const rows = new Uint32Array(count);
   yield* inSlices(count, STEP_ROWS, (from, to) => numberRows(rows, from, to));
   if (count <= FEW_ROWS) {
     byComparing(ranks, rows);
-    if (tied !== undefined) yield* tied(rows);
+    if (order !== undefined) {
+      const few = fewTies(rows, order);
+      yield* orderTies(ranks, rows, 0, count, order, few);
+      yield* few.sort();
+    }
     return rows;
   }
   const digits = yield* leadingDigits(ranks, count);
@@ -184,10 +146,11 @@ function* byRank(
   const spare = { keys: new Uint32Array(count), rows: new Uint32Array(count) };
   yield* byDigits(keys, rows, spare);
   const { rest } = digits;
-  if (rest === 0 && tied === undefined) return rows;
-  const stops = tied !== undefined;
+  if (rest === 0 && order === undefined) return rows;
+  const few = order && fewTies(rows, order);
   for (let at = 0; at < count; ) {
-    const from = passShortRuns(ranks, rows, keys, rest > 0, stops, at);
+    const from = passShortRuns(ranks, rows, keys, rest > 0, few, at);
+    if (few?.isFull === true) yield* few.sort();
     if (from - at >= STEP_ROWS) yield;
     at = from;
     while (at < count && keys[at] === keys[from]) {
@@ -195,29 +158,52 @@ function* byRank(
       if (at - from >= STEP_ROWS) yield;
     }
     if (at - from < 2) continue;
-    const run = rows.subarray(from, at);
     if (rest > 0) {
       if (at - from <= SHORT_RUN) insertByRank(ranks, rows, from, at);
-      else yield* byRest(ranks, run, keys.subarray(from, at), digits, spare);
+      else {
+        yield* byRest(ranks, rows.subarray(from, at), keys.subarray(from, at), digits, spare);
+      }
     }
-    if (tied !== undefined) yield* tied(run);
+    if (few !== undefined) yield* orderTies(ranks, rows, from, at, order as RowOrder, few);
   }
+  if (few !== undefined) yield* few.sort();
   return rows;
+}
+/** Orders the rows `from` to `to`, which rise by rank, by what ranks do not tell; `few` gets short runs. */
+function* orderTies(
+  ranks: Float64Array,
+  rows: Uint32Array,
+  from: number,
+  to: number,
+  order: RowOrder,
+  few: FewTies,
+): Generator<void> {
+  yield* eachTie(ranks, rows, from, to, function* (begin, end, rank) {
+    if (order.isFinal(rank)) return;
+    const level = order.finer?.after(FIRST_LEVEL, rank);
+    if (level === undefined) yield* mergeSorted(rows.subarray(begin, end), order);
+    else if (end - begin > FEW_TIES) {
+      yield* byFinerRanks(rows.subarray(begin, end), level, order);
+    } else {
+      if (few.isFull) yield* few.sort();
+      few.add(begin, end, level);
+    }
+  });
 }
 
 /**
  * Puts short runs of equal keys in order, from the one that begins at `begin` on. There may be as
- * many as rows, too many for a generator each. Ends at a run that is long or has equal ranks, or
- * else not far; returns where.
+ * many as rows, too many for a generator each. Ends at a run that is long, or has equal ranks that
+ * are not for `few`, or where that is full, or else not far; returns where.
  * @param hasRest whether the keys are not all of the ranks
- * @param stops whether runs of equal ranks are to be told
+ * @param few gets rows of equal ranks; they stay as they are if it is absent
  */
 function passShortRuns(
   ranks: Float64Array,
   rows: Uint32Array,
   keys: Uint32Array,
   hasRest: boolean,
-  stops: boolean,
+  few: FewTies | undefined,
   begin: number,
 ): number {
   const most = Math.min(keys.length, begin + STEP_ROWS);
@@ -229,9 +215,9 @@ function passShortRuns(
     do at++;
     while (at < last && keys[at] === key);
     if (at - from === 1) continue;
-    if (at - from > SHORT_RUN || !hasRest) return from;
-    insertByRank(ranks, rows, from, at);
-    if (stops && hasTies(ranks, rows, from, at)) return from;
+    if (at - from > SHORT_RUN || (!hasRest && few === undefined)) return from;
+    if (hasRest) insertByRank(ranks, rows, from, at);
+    if (few !== undefined && !few.addTies(ranks, from, at)) return from;
   }
   return at;
 }
@@ -336,14 +322,6 @@ function insertByRank(ranks: Float64Array, rows: Uint32Array, from: number, to: 
     }
     rows[place] = row;
   }
-}
-
-/** Whether rows that are in order have a rank more than once. */
-function hasTies(ranks: Float64Array, rows: Uint32Array, from: number, to: number): boolean {
-  for (let at = from + 1; at < to; at++) {
-    if (ranks[rows[at] as number] === ranks[rows[at - 1] as number]) return true;
-  }
-  return false;
 }
 
 /** Sorts more rows, whose leading digits are the same, by what follows these. */

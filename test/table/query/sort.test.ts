@@ -419,3 +419,31 @@ test('columns that the caller keeps are counted once, whether their ranks decide
     expect(heldBy(true)).toBe(heldBy(false) + own);
   }
 });
+
+test('short runs of rows that are tied are ranked together, by levels of their own', () => {
+  const rows = 30_000;
+  const texts = Array.from({ length: rows }, (_, row) =>
+    row % 7 === 0
+      ? null
+      : `${String(row % 3_000).padStart(6, '0')}${'x'.repeat(row % 3)}${row % 5}`,
+  );
+  const numbers = Array.from({ length: rows }, (_, row) => (row * 7_919) % 11);
+  const keys = [columnOf(new Utf8(), texts), columnOf(new Int32(), numbers)];
+  const directions = [
+    { ascending: false, nullsFirst: true },
+    { ascending: true, nullsFirst: false },
+  ];
+  const sorter = new RowSorter({ directions, limit: rows, most: rows });
+  for (let first = 0; first < rows; first += 4_000) {
+    const count = Math.min(4_000, rows - first);
+    const some = keys.map((data) => sliceData(data, first, count));
+    const place = { rows: count, fragment: 0, first, selection: undefined };
+    run(sorter.add({ keys: some, ...place }));
+  }
+  const order = (a: number, b: number): number => {
+    const [x, y] = [texts[a] ?? null, texts[b] ?? null];
+    if (x !== y) return x === null ? -1 : y === null ? 1 : x < y ? 1 : -1;
+    return (numbers[a] as number) - (numbers[b] as number) || a - b;
+  };
+  expect([...run(sorter.finish()).rows]).toEqual(all(rows).sort(order));
+});
