@@ -2,11 +2,11 @@
  * `JSON_CALLS` maps the functions of texts that hold JSON, json_extract and its like, and the
  * operators `->` and `->>`, to the code that binds their calls. The path is a text, or a whole
  * number for the place of an item; a constant path is parsed here, so that a wrong one throws
- * InvalidInput before any row is read. NULL gives NULL, and other arguments that do not fit throw
+ * InvalidInput before any row is read, and one with `*` gives a list. NULL gives NULL, and other arguments that do not fit throw
  * InvalidInput.
  */
 import type { DataType } from '../../arrow/index.ts';
-import { JSON_FUNCTIONS, jsonPath } from '../json/index.ts';
+import { isOfSeveral, JSON_FUNCTIONS, jsonPath } from '../json/index.ts';
 import { checked, refuse } from '../parse/index.ts';
 import {
   BOOL,
@@ -41,8 +41,9 @@ function bindJson(name: string, type: DataType, [least, most]: readonly [number,
     }
     const text = argument(name, given, 't', at);
     const typed = path === undefined ? [text] : [text, bindPath(name, path, at)];
-    if (typed.some((arg) => familyOf(arg.type) === 'null')) return literal(type, null, at);
-    return call(JSON_FUNCTIONS[name] as RowFunction, typed, type);
+    const answer = isOfLists(typed[1]) ? listOf(type) : type;
+    if (typed.some((arg) => familyOf(arg.type) === 'null')) return literal(answer, null, at);
+    return call(JSON_FUNCTIONS[name] as RowFunction, typed, answer);
   };
 }
 
@@ -60,6 +61,12 @@ function bindPath(name: string, given: Bound, at: number | undefined): Bound {
   if (path.kind === 'literal') checked(path.at ?? at, () => jsonPath(String(path.value)));
   return path;
 }
+
+/** Whether a path, which was checked, is a constant of several values: there is a list of them. */
+const isOfLists = (path: Bound | undefined): boolean =>
+  path?.kind === 'literal' &&
+  familyOf(path.type) === 'text' &&
+  isOfSeveral(jsonPath(String(path.value)));
 
 export const JSON_CALLS: Readonly<Record<string, Binding>> = {
   json_extract: bindJson('json_extract', UTF8, [1, 1]),

@@ -2,38 +2,80 @@
  * Computes json_extract, json_extract_string, json_type, json_array_length, json_keys and json_valid
  * (`JSON_FUNCTIONS`) of texts that hold JSON, and the operators `->` and `->>` under their own names,
  * so that errors say what was written. The second argument is a path, and may be left out where the
- * whole value is meant; where nothing stands at it the result is null. A path that cannot be read
- * throws InvalidInput. So does a text that is not JSON, with the place of the fault, but json_valid
- * is false for it. Texts are read in steps, also in the smallest batch.
+ * whole value is meant; where nothing stands at it the result is null. A constant path with `*`
+ * gives a list of the results for all values at it. A path that cannot be read throws InvalidInput.
+ * So does a text that is not JSON, with the place of the fault, but json_valid is false for it.
+ * Texts are read as the UTF-8 that they are stored in, and in steps, also in the smallest batch.
  */
+import type { DataType } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
-import { LISTED_TEXT_BYTES, strictInSteps, TEXT_LIST_BYTES } from '../functions/index.ts';
-import type { RowFunction, Value } from '../typed/index.ts';
-import { jsonFault } from './json-check.ts';
-import { type JsonStep, jsonPath } from './json-path.ts';
-import { eachName, findJson, plainText, type Span, shortJson, sizeOf } from './json-values.ts';
+import { drained } from '../../steps.ts';
+import { textBytes } from '../texts/index.ts';
+import {
+  type BytesColumn,
+  type Column,
+  constantColumn,
+  elementType,
+  FALSE,
+  type RowFunction,
+  reader,
+  TRUE,
+  truthColumn,
+  UNKNOWN,
+} from '../typed/index.ts';
+import { JSON_STEP, JsonCheck, type JsonFault } from './json-check.ts';
+import { isOfSeveral, type JsonStep, jsonPath } from './json-path.ts';
+import {
+  JsonPlaces,
+  jsonOf,
+  lengthsOf,
+  namesOf,
+  type OfPlaces,
+  textsOf,
+  typesOf,
+} from './json-places.ts';
 
-/** What a function gives for the value at a place; where that may take long, in steps. */
-type OfValue = (text: string, value: Span, memory: BatchMemory) => Value | Generator<void, Value>;
+type InSteps = NonNullable<RowFunction['inSteps']>;
 
-const isSteps = (made: Value | Generator<void, Value>): made is Generator<void, Value> =>
-  typeof made === 'object' && made !== null && 'next' in made;
+/** A function of one or two columns, computed once where all of them are constants. */
+function stepped(name: string, fallible: boolean, overRows: InSteps): RowFunction {
+  const inSteps: InSteps = function* (args, length, type, memory) {
+    if (length === 0 || !args.every((arg) => arg.form === 'constant')) {
+      return yield* overRows(args, length, type, memory);
+    }
+    const row = args.map((arg) => ({ ...arg, length: 1 }));
+    const value = reader(yield* overRows(row, 1, type, memory))(0) ?? null;
+    return constantColumn(type, value, length);
+  };
+  return {
+    name,
+    fallible,
+    takesAnyTime: true,
+    evaluate: (args, length, type, memory) => drained(inSteps(args, length, type, memory)),
+    inSteps,
+  };
+}
 
 /** A function of the value at the path, or of the whole value without one. */
-function ofValue(name: string, compute: OfValue): RowFunction {
-  const steps = pathReader();
-  const run = strictInSteps(name, function* ([given, path], _type, memory) {
-    const text = given as string;
-    yield* checkJson(name, text);
-    const to = path === undefined ? [] : steps(path as string | bigint);
-    const value = yield* findJson(text, to);
-    if (value === undefined) return null;
-    const made = compute(text, value, memory);
-    return isSteps(made) ? yield* made : made;
+const ofValue = (name: string, compute: OfPlaces): RowFunction =>
+  stepped(name, true, function* ([given, path], length, type, memory) {
+    const texts = yield* textBytes(given as Column, memory);
+    const whole: Search = { name, texts, memory };
+    if (path?.form !== 'constant' && path !== undefined) {
+      const readPath = reader(path);
+      const steps = pathReader();
+      const pathOf = (row: number): readonly JsonStep[] | null => {
+        const value = readPath(row) ?? null;
+        return value === null ? null : steps(value as string | bigint);
+      };
+      return yield* compute(yield* found(whole, pathOf), type);
+    }
+    if (path?.value === null) return constantColumn(type, null, length);
+    const steps = path === undefined ? [] : jsonPath(path.value as string | bigint);
+    if (isOfSeveral(steps)) return yield* lists(whole, steps, compute, type);
+    return yield* compute(yield* found(whole, () => steps), type);
   });
-  return { ...run, takesAnyTime: true };
-}
 
 /** Longer paths are parsed for each row rather than kept. */
 const MOST_KEPT = 1_000;
@@ -42,89 +84,139 @@ const MOST_KEPT = 1_000;
 function pathReader(): (path: string | bigint) => readonly JsonStep[] {
   let last: string | bigint | undefined;
   let steps: readonly JsonStep[] = [];
+  const parsed = (path: string | bigint): readonly JsonStep[] => {
+    const made = jsonPath(path);
+    if (!isOfSeveral(made)) return made;
+    throw new DirspaceError(
+      'InvalidInput',
+      `The JSON path ${String(path).slice(0, 100)} gives a list, so that it has to be a constant: write it in quotes in the query, or take one value with [0] or .name`,
+    );
+  };
   return (path) => {
-    if (typeof path === 'string' && path.length > MOST_KEPT) return jsonPath(path);
+    if (typeof path === 'string' && path.length > MOST_KEPT) return parsed(path);
     if (path !== last) {
-      steps = jsonPath(path);
+      steps = parsed(path);
       last = path;
     }
     return steps;
   };
 }
 
-function* checkJson(name: string, text: string): Generator<void, void> {
-  const fault = yield* jsonFault(text);
-  if (fault === undefined) return;
-  const { at, wanted } = fault;
-  const found = at < text.length ? `"${text.slice(at, at + 20)}"` : 'the end of the text';
+/** What a row counts beside its bytes. */
+const ROW_BYTES = 16;
+
+interface Search {
+  readonly name: string;
+  readonly texts: BytesColumn;
+  readonly memory: BatchMemory;
+}
+
+/**
+ * Finds the values of each row at its path; `after` is called behind each row. A row without a text
+ * or a path has none.
+ */
+function* search(
+  { name, texts, memory }: Search,
+  pathOf: (row: number) => readonly JsonStep[] | null,
+  after: (row: number, places: JsonPlaces) => void,
+): Generator<void, JsonPlaces> {
+  const { data, starts, ends, valid, length } = texts;
+  const check = new JsonCheck(data);
+  const places = new JsonPlaces(data, length, memory);
+  const take = places.add.bind(places);
+  for (let row = 0, work = 0; row < length; row++) {
+    const steps = valid !== null && valid[row] === 0 ? null : pathOf(row);
+    if (steps !== null) {
+      const [start, end] = [starts[row] as number, ends[row] as number];
+      check.begin(start, end);
+      while (!check.isDone()) yield;
+      if (check.fault !== undefined) refuseText(name, data, start, end, check.fault);
+      yield* places.walk.find(start, end, steps, take);
+      work += end - start;
+    }
+    after(row, places);
+    work += ROW_BYTES;
+    if (work < JSON_STEP) continue;
+    work = 0;
+    yield;
+  }
+  return places;
+}
+
+/** One place for each row. */
+const found = (
+  whole: Search,
+  pathOf: (row: number) => readonly JsonStep[] | null,
+): Generator<void, JsonPlaces> =>
+  search(whole, pathOf, (row, places) => {
+    if (places.length === row) places.addNone();
+  });
+
+/** All places of each row, as lists of what the function gives for each. */
+function* lists(
+  whole: Search,
+  steps: readonly JsonStep[],
+  compute: OfPlaces,
+  type: DataType,
+): Generator<void, Column> {
+  const { length, valid } = whole.texts;
+  const borders = new Int32Array(length + 1);
+  const places = yield* search(
+    whole,
+    () => steps,
+    (row, { length: count }) => {
+      borders[row + 1] = count;
+    },
+  );
+  const child = yield* compute(places, elementType(type));
+  const [starts, ends] = [borders.subarray(0, length), borders.subarray(1)];
+  return { form: 'list', type, length, starts, ends, child, valid };
+}
+
+function* valid(texts: BytesColumn): Generator<void, Column> {
+  const check = new JsonCheck(texts.data);
+  const truth = new Uint8Array(texts.length).fill(UNKNOWN);
+  for (let row = 0, work = 0; row < truth.length; row++) {
+    if (texts.valid !== null && texts.valid[row] === 0) continue;
+    const [start, end] = [texts.starts[row] as number, texts.ends[row] as number];
+    check.begin(start, end);
+    while (!check.isDone()) yield;
+    truth[row] = check.fault === undefined ? TRUE : FALSE;
+    work += end - start + ROW_BYTES;
+    if (work < JSON_STEP) continue;
+    work = 0;
+    yield;
+  }
+  return truthColumn(truth);
+}
+
+function refuseText(
+  name: string,
+  data: Uint8Array,
+  start: number,
+  end: number,
+  { at, wanted }: JsonFault,
+): never {
+  const text = Buffer.from(data.buffer, data.byteOffset, data.length);
+  // A character takes four bytes at the most.
+  const rest = text.toString('utf8', at, Math.min(end, at + 80)).slice(0, 20);
+  const stands = at < end ? `"${rest}"` : 'the end of the text';
+  const place = text.toString('utf8', start, at).length + 1;
   throw new DirspaceError(
     'InvalidInput',
-    `${name} was given a text that is not JSON: at character ${at + 1} stands ${found}, and ${wanted} was expected. Leave such texts out with CASE WHEN json_valid(..) THEN .. END`,
+    `${name} was given a text that is not JSON: at character ${place} stands ${stands}, and ${wanted} was expected. Leave such texts out with CASE WHEN json_valid(..) THEN .. END`,
   );
 }
 
-const json: OfValue = function* (text, value, memory) {
-  memory.text(value.end - value.start);
-  return yield* shortJson(text, value);
-};
-
-const asText: OfValue = (text, value, memory) => {
-  const sign = text[value.start];
-  if (sign === 'n') return null;
-  if (sign !== '"') return json(text, value, memory);
-  memory.text(value.end - value.start);
-  return plainText(text, value);
-};
-
-const WORDS: Readonly<Record<string, string>> = {
-  '{': 'OBJECT',
-  '[': 'ARRAY',
-  '"': 'VARCHAR',
-  t: 'BOOLEAN',
-  f: 'BOOLEAN',
-  n: 'NULL',
-};
-const MOST_UNSIGNED = 2n ** 64n;
-const LEAST = -(2n ** 63n);
-
-const typeOf: OfValue = (text, { start, end }) => {
-  const word = WORDS[text[start] as string];
-  if (word !== undefined) return word;
-  // As many digits as no integer has are not worth a bigint.
-  if (end - start > 20 || /[.eE]/.test(text.slice(start, end))) return 'DOUBLE';
-  const number = BigInt(text.slice(start, end));
-  if (text[start] === '-') return number >= LEAST ? 'BIGINT' : 'DOUBLE';
-  return number < MOST_UNSIGNED ? 'UBIGINT' : 'DOUBLE';
-};
-
-const arrayLength: OfValue = function* (text, value) {
-  return text[value.start] === '[' ? BigInt(yield* sizeOf(text, value.start)) : 0n;
-};
-
-const keys: OfValue = function* (text, value, memory) {
-  memory.take(TEXT_LIST_BYTES);
-  const names: string[] = [];
-  if (text[value.start] !== '{') return names;
-  yield* eachName(text, value.start, (name) => {
-    memory.take(LISTED_TEXT_BYTES + 2 * name.length);
-    names.push(name);
-  });
-  return names;
-};
-
 export const JSON_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
-  json_extract: ofValue('json_extract', json),
-  '->': ofValue('->', json),
-  json_extract_string: ofValue('json_extract_string', asText),
-  '->>': ofValue('->>', asText),
-  json_type: ofValue('json_type', typeOf),
-  json_array_length: ofValue('json_array_length', arrayLength),
-  json_keys: ofValue('json_keys', keys),
-  json_valid: {
-    ...strictInSteps('json_valid', function* ([text]) {
-      return (yield* jsonFault(text as string)) === undefined;
-    }),
-    fallible: false,
-    takesAnyTime: true,
-  },
+  json_extract: ofValue('json_extract', jsonOf),
+  '->': ofValue('->', jsonOf),
+  json_extract_string: ofValue('json_extract_string', textsOf),
+  '->>': ofValue('->>', textsOf),
+  json_type: ofValue('json_type', typesOf),
+  json_array_length: ofValue('json_array_length', lengthsOf),
+  json_keys: ofValue('json_keys', namesOf),
+  json_valid: stepped('json_valid', false, function* ([given], _length, _type, memory) {
+    return yield* valid(yield* textBytes(given as Column, memory));
+  }),
 };

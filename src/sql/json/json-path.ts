@@ -1,20 +1,22 @@
 /**
  * `jsonPath` parses where a value stands within JSON, in DuckDB's three spellings: `$.a.b[0]` with
  * `[#-1]` for the last item, a pointer such as `/a/0` (RFC 6901), or a name alone. A whole number is
- * the place of an item, from 0, or from the end if it is negative. What cannot be read as a path,
- * wildcards, and more than 100 steps throw InvalidInput.
+ * the place of an item, from 0, or from the end if it is negative. `$.*` and `$[*]` stand for all
+ * members and all items; `isOfSeveral` tells whether a path has one of these. What cannot be read as
+ * a path, `**`, and more than 100 steps throw InvalidInput.
  */
 import { DirspaceError } from '../../errors.ts';
 
-/**
- * A step: the name of a member, the place of an item, or a part of a pointer, which is one or the
- * other.
- */
-export type JsonStep =
-  | { readonly name: string; readonly place?: number }
-  | { readonly name?: undefined; readonly place: number };
+/** One step, within an object, within an array, or, as a part of a pointer, within either. */
+export interface JsonStep {
+  /** The name of a member, in UTF-8; absent where objects have no such value. */
+  readonly member?: Uint8Array | 'all';
+  /** The place of an item, from the end where it is negative; absent where arrays have none. */
+  readonly item?: number | 'all';
+}
 
-const MEMBER = /\.(?:"((?:[^"\\]|\\.)*)"|([^."[*]+))|\[(?:(\d+)|#-([1-9]\d*))\]/y;
+const STEP =
+  /\.(?:"((?:[^"\\]|\\.)*)"|(\*)(?![^.[])|([^."[*][^."[]*))|\[(?:(\d+)|#-([1-9]\d*)|(\*))\]/y;
 const PLACE = /^(?:0|[1-9]\d*)$/;
 
 /** Each step from the end of an array may read all of the text once more. */
@@ -22,11 +24,14 @@ const MOST_STEPS = 100;
 
 /** The steps from the whole value; none for the value itself. */
 export function jsonPath(path: string | bigint): readonly JsonStep[] {
-  if (typeof path === 'bigint') return [{ place: Number(path) }];
+  if (typeof path === 'bigint') return [{ item: Number(path) }];
   if (path.startsWith('$')) return bounded(dollarPath(path));
   if (path.startsWith('/')) return bounded(path.slice(1).split('/').map(pointerStep));
-  return [{ name: path }];
+  return [{ member: Buffer.from(path) }];
 }
+
+export const isOfSeveral = (steps: readonly JsonStep[]): boolean =>
+  steps.some(({ member, item }) => member === 'all' || item === 'all');
 
 function bounded(steps: readonly JsonStep[]): readonly JsonStep[] {
   if (steps.length <= MOST_STEPS) return steps;
@@ -38,14 +43,16 @@ function bounded(steps: readonly JsonStep[]): readonly JsonStep[] {
 
 function dollarPath(path: string): readonly JsonStep[] {
   const steps: JsonStep[] = [];
-  for (let at = 1; at < path.length; at = MEMBER.lastIndex) {
-    MEMBER.lastIndex = at;
-    const found = MEMBER.exec(path);
+  for (let at = 1; at < path.length; at = STEP.lastIndex) {
+    STEP.lastIndex = at;
+    const found = STEP.exec(path);
     if (found === null) refusePath(path, at);
-    const [, quoted, plain, place, fromEnd] = found;
-    if (place !== undefined) steps.push({ place: Number(place) });
-    else if (fromEnd !== undefined) steps.push({ place: -Number(fromEnd) });
-    else steps.push({ name: plain ?? unquoted(quoted as string, path, at) });
+    const [, quoted, all, plain, place, fromEnd, allItems] = found;
+    if (all !== undefined) steps.push({ member: 'all' });
+    else if (allItems !== undefined) steps.push({ item: 'all' });
+    else if (place !== undefined) steps.push({ item: Number(place) });
+    else if (fromEnd !== undefined) steps.push({ item: -Number(fromEnd) });
+    else steps.push({ member: Buffer.from(plain ?? unquoted(quoted as string, path, at)) });
   }
   return steps;
 }
@@ -60,14 +67,15 @@ function unquoted(quoted: string, path: string, at: number): string {
 
 function pointerStep(part: string): JsonStep {
   const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
-  return PLACE.test(name) ? { name, place: Number(name) } : { name };
+  const member = Buffer.from(name);
+  return PLACE.test(name) ? { member, item: Number(name) } : { member };
 }
 
 function refusePath(path: string, at: number): never {
   const rest = path.slice(at);
-  const found = rest.includes('*')
-    ? 'wildcards are not supported'
-    : `"${rest.slice(0, 20)}" is neither .name, ."name", [0] nor [#-1]`;
+  const found = /^\.(?:\*\*|\.)/.test(rest)
+    ? '** and .. are not supported; * is all values of one level'
+    : `"${rest.slice(0, 20)}" is neither .name, ."name", .*, [0], [#-1] nor [*]`;
   throw new DirspaceError(
     'InvalidInput',
     `The JSON path ${path.slice(0, 100)} is not known: ${found}`,

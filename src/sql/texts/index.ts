@@ -20,6 +20,7 @@ export {
   MOST_COLUMN_BYTES,
   spanOf,
   TextWriter,
+  textBytes,
   type WordBytes,
   wordBytes,
 } from './text-columns.ts';

@@ -1,14 +1,21 @@
 /**
  * Reads and changes the layout of text columns, for functions that work on their bytes. `spanOf`
  * tells between which bytes the texts lie, and `isAscii` whether all of these are ASCII. `gathered`
- * copies the texts one after the other if they lie far apart. `TextWriter` writes a new column in
+ * copies the texts one after the other if they lie far apart. `textBytes` gives computed texts in
+ * UTF-8. `TextWriter` writes a new column in
  * that way: `bytes` adds to the text of a row, `end` has to be called behind each row, and `column`
  * returns the result. Both claim the memory of the copy from the request's budget. `copyText`
  * copies few bytes fast. A column's values have at most `MOST_COLUMN_BYTES` bytes.
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
-import type { BytesColumn, Validity } from '../typed/index.ts';
+import {
+  type BytesColumn,
+  type Column,
+  reader,
+  type Validity,
+  validityOf,
+} from '../typed/index.ts';
 import { textKernels } from './text-kernels.ts';
 
 /** Bytes that the values of a column have together at most: offsets of 32 bits reach no further. */
@@ -58,6 +65,52 @@ function packedTexts(column: BytesColumn, memory: BatchMemory, bytes: number): B
     writer.end();
   }
   return writer.column(column.type, column.valid);
+}
+
+/** Bytes of computed texts that are written between two steps. */
+const STEP_BYTES = 1 << 16;
+
+/** A column of texts in UTF-8: the column itself, or one of the texts that were computed. */
+export function* textBytes(column: Column, memory: BatchMemory): Generator<void, BytesColumn> {
+  if (column.form === 'bytes') return column;
+  const { type, length } = column;
+  const read = reader(column);
+  const starts = new Int32Array(length);
+  const ends = new Int32Array(length);
+  const isConstant = column.form === 'constant';
+  const rows = isConstant ? Math.min(1, length) : length;
+  let bytes = 0;
+  for (let row = 0, work = 0; row < rows; row++) {
+    const text = read(row) ?? null;
+    const size = text === null ? 0 : Buffer.byteLength(text as string);
+    memory.take(size);
+    starts[row] = bytes;
+    bytes += size;
+    ends[row] = bytes;
+    work += size;
+    if (work < STEP_BYTES) continue;
+    work = 0;
+    yield;
+  }
+  const data = Buffer.allocUnsafeSlow(bytes);
+  for (let row = 0, work = 0; row < rows; row++) {
+    const text = read(row) ?? null;
+    if (text !== null) work += data.write(text as string, starts[row] as number);
+    if (work < STEP_BYTES) continue;
+    work = 0;
+    yield;
+  }
+  if (isConstant) ends.fill(bytes);
+  return {
+    form: 'bytes',
+    type,
+    length,
+    data,
+    starts,
+    ends,
+    dense: !isConstant,
+    valid: validityOf(column),
+  };
 }
 
 /** Whether all bytes between the first text and the last are ASCII; false where nothing tells it fast. */
