@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { compiledSources } from './test/helpers/compiled-sources.ts';
 import { LongestFirst } from './test/helpers/sequencer.ts';
+import { WORKER_FLAGS } from './test/helpers/worker-flags.ts';
 
 /** Tests of what a user starts: commands, the package as it is installed, the kit, the proofs' runner. */
 const PROGRAMS = [
@@ -36,5 +37,6 @@ export default defineConfig({
     // One more than the two processors of CI: a third of a worker's time is waiting for processes,
     // sockets and disks.
     maxWorkers: 3,
+    execArgv: WORKER_FLAGS,
   },
 });

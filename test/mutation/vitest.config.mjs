@@ -1,5 +1,6 @@
 /** The tests of all parts, or of the one that PART names, and the coverage they must have. */
 import { defineConfig } from 'vitest/config';
+import { WORKER_FLAGS } from '../helpers/worker-flags.ts';
 import { COVERED, PARTS } from './parts.mjs';
 
 const named = process.env.PART;
@@ -15,6 +16,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     isolate: false,
     maxWorkers: 2,
+    execArgv: WORKER_FLAGS,
     coverage: {
       provider: 'v8',
       include: parts.flatMap(({ sources }) => sources),
