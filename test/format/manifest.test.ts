@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeChunkInSteps, encodeChunkInSteps } from '../../src/format/catalog/chunk.ts';
-import type { FragmentEntry } from '../../src/format/catalog/fragment-entry.ts';
+import { entryFile, type FragmentEntry } from '../../src/format/catalog/fragment-entry.ts';
+import { INDEXES_FEATURE } from '../../src/format/catalog/index-entry.ts';
 import {
   decodeVersion,
   encodeManifest,
@@ -40,6 +41,21 @@ test('a manifest comes back as it went in', () => {
   expect(decodeVersion(encodeTombstone({ deletedThrough: 9 }), 'm')).toEqual({
     tombstone: { deletedThrough: 9 },
   });
+});
+
+test('the indexes that a manifest lists come back with it, and older releases leave it alone', () => {
+  const file = { file: '88888888-aaaa', rows: 10, bytes: 900, footerBytes: 90, footerChecksum: 5 };
+  const runs = [{ fragment: 2, rows: 10, stamp: 77 }];
+  const index = { id: '99999999-aaaa', name: 'id_idx', type: 'BTREE', fields: [0], parameters: {} };
+  const indexes = [{ ...index, created: 1_700_000_000_000, segments: [{ runs, files: [file] }] }];
+  const { bytes } = encodeManifest({ ...manifest, indexes });
+  expect(decodeVersion(bytes, 'm')).toMatchObject({ manifest: { ...manifest, indexes } });
+  expect(JSON.parse(Buffer.from(bytes).toString()).features).toContain(INDEXES_FEATURE);
+  // A file of an index is read like a fragment, from a folder of its own.
+  expect(entryFile('t.table', file)).toBe('t.table/data/88888888-aaaa.arrow');
+  expect(entryFile('t.table', { ...file, isOfIndex: true })).toBe(
+    't.table/indexes/88888888-aaaa.arrow',
+  );
 });
 
 test('cut at every byte', () => {

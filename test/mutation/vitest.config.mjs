@@ -1,4 +1,7 @@
-/** The tests of all parts, or of the one that PART names, and the coverage they must have. */
+/**
+ * The tests of all parts and the coverage that they must have, or all tests of the one part that
+ * PART names, whose mutants they are to notice.
+ */
 import { defineConfig } from 'vitest/config';
 import { WORKER_FLAGS } from '../helpers/worker-flags.ts';
 import { COVERED, PARTS } from './parts.mjs';
@@ -9,7 +12,9 @@ const parts = named === undefined ? Object.values(all) : [all[named]];
 
 export default defineConfig({
   test: {
-    include: parts.flatMap(({ tests }) => tests),
+    include: parts.flatMap(({ tests, more = [] }) =>
+      named === undefined ? tests : [...tests, ...more],
+    ),
     globalSetup: 'test/helpers/global-setup.ts',
     setupFiles: 'test/helpers/remove-temporary.ts',
     testTimeout: 60_000,
