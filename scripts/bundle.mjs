@@ -206,10 +206,14 @@ await bundle(Object.fromEntries(LIBRARY.map((name) => [`common/${name}`, name]))
 });
 // Node itself takes the ES modules by `require` too, so that a program has one copy of each class. A
 // hook that makes CommonJS of a required module leaves the `import()` in it to Node, which would load
-// second copies of the classes. There, the module is a function, and has `arguments`.
+// second copies of the classes. There, the module is a function, and has `arguments`. Where packages are
+// in archives, as yarn keeps them, a required module cannot import another, which it tries first.
+writeFileSync(join(dist, 'chunks', 'native-part.js'), 'export {};\n');
 writeFileSync(
   join(dist, 'chunks', 'native.js'),
-  "export const native = typeof arguments === 'undefined';\n",
+  `import './native-part.js';
+export const native = typeof arguments === 'undefined';
+`,
 );
 for (const name of LIBRARY) {
   writeFileSync(

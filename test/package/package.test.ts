@@ -479,7 +479,7 @@ describe('the build', () => {
         if (!file.startsWith(${JSON.stringify(built('dist'))})) return plain(module, file);
         // Of the ES modules none but the one that tells of the hook is to be asked for.
         const text = readFileSync(file, 'utf8');
-        module._compile(text.replace('export const native', 'exports.native'), file);
+        module._compile(text.replace(/^import.*$/m, '').replace('export const', 'exports.'), file);
       };
       const { connect, makeArrowTable } = require('dirspace');
       (async () => {

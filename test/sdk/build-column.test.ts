@@ -340,7 +340,7 @@ const REFUSED: [string, DataType, unknown, RegExp][] = [
   ],
   ['struct', point, [1], /struct<x: int32, y: utf8>/],
   ['struct', point, new Map(), /Map of 0/],
-  ['struct', point, { x: 1, z: 2 }, /column "c.z".*no such column \(x, y\)/],
+  ['struct', point, { x: 1, z: 2 }, /schema: c\.z at row.*no such column \(x, y\)/],
   ['struct', point, { y: 'a' }, /column "c.x": found null, expected int32 \(not null\)/],
   [
     'struct in list',
@@ -384,7 +384,7 @@ describe('a value that does not fit', () => {
 
   it('is a key that is no column', () => {
     expect(() => buildBatch(schemaOf(new Utf8()), [{ d: 1 }], 7, buildContext())).toThrow(
-      /Row 7, column "d": found number 1, but there is no such column \(c\)/,
+      /Found field not in schema: d at row 7: found number 1, but there is no such column \(c\)/,
     );
     expect(buildBatch(schemaOf(new Utf8()), [{ d: undefined }], 7, buildContext()).numRows).toBe(1);
   });

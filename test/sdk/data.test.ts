@@ -269,7 +269,7 @@ describe('rows that do not fit', () => {
   it('include those with keys that the first batch lacks', async () => {
     const rows = [{ a: 1 }, { a: 2 }, { a: 3, b: 4 }];
     await expect(throughArrow(later(rows), { batchRows: 2 })).rejects.toThrow(
-      /Row 2, column "b": found number 4, but there is no such column \(a\)\..*A schema takes columns that come later/,
+      /schema: b at row 2: found number 4, but there is no such column \(a\)\..*A schema takes columns that come later/,
     );
     expect(await throughArrow(later(rows), { batchRows: 3 })).toHaveLength(3);
   });

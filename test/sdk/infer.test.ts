@@ -84,6 +84,14 @@ describe('vector columns', () => {
     expect(inferredVector(null, [], [null, 2], [1, 2, 3])).toBe('fixed_size_list<float32>[2]');
   });
 
+  it('have the length of an array without numbers where no other has any', () => {
+    expect(inferredVector([], Array(3), null, [null])).toBe('fixed_size_list<float32>[3]');
+    expect(inferredVector([null, null, null], [1, 2])).toBe('fixed_size_list<float32>[2]');
+    expect(inferredVector([null], ['a'])).toBe('list<utf8>');
+    const named = inferSchema([{ v: [null, null] }], { v: { type: new Float16() } });
+    expect(types(named)).toEqual({ v: 'fixed_size_list<float16>[2]' });
+  });
+
   it('keep the type of typed arrays', () => {
     expect(inferredVector(Float64Array.of(1, 2))).toBe('fixed_size_list<float64>[2]');
     expect(inferredVector(Uint8Array.of(1, 2))).toBe('fixed_size_list<uint8>[2]');

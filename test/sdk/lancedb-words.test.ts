@@ -47,3 +47,39 @@ test('a secret, and splits of no kind', async () => {
   const builder = permutationBuilder(await db.createTable('t', [{ id: 1 }]));
   expect(() => builder.splitRandom({})).toThrow("Exactly one of 'ratios', 'counts', or 'fixed'");
 });
+
+test('columns that are not there, and no rows', async () => {
+  const db = await connect('memory://');
+  await expect(db.createTable('none', [])).rejects.toThrow(
+    'At least one record or a schema needs to be provided',
+  );
+  const table = await db.createTable('t', [{ id: 1, metadata: { a: 1 } }]);
+  await expect(table.add([{ id: 2, extra: 1 }])).rejects.toThrow(
+    'Found field not in schema: extra at row 0',
+  );
+  await expect(table.add([{ id: 2, metadata: { a: 1, b: 2 } }])).rejects.toThrow(
+    'Found field not in schema: metadata.b at row 0',
+  );
+  for (const call of [
+    () => table.query().where('session_id = 1').toArray(),
+    () => table.query().select(['session_id']).toArray(),
+    () => table.query().select({ x: 'session_id + 1' }).toArray(),
+    () => table.countRows('session_id = 1'),
+    () => table.delete('session_id = 1'),
+  ]) {
+    await expect(call()).rejects.toThrow('No field named session_id');
+  }
+});
+
+test('a column of SQL NULL has the type null', async () => {
+  const db = await connect('memory://');
+  const table = await db.createTable('t', [{ id: 1 }]);
+  await table.addColumns([{ name: 'later', valueSql: 'NULL' }]);
+  await table.add([{ id: 2 }, { id: 3, later: null }]);
+  expect((await table.schema()).fields.map(String)).toEqual(['id: Float64', 'later: Null']);
+  expect(await table.query().where('later IS NULL').select(['id']).toArray()).toEqual([
+    { id: 1 },
+    { id: 2 },
+    { id: 3 },
+  ]);
+});

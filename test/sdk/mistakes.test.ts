@@ -72,7 +72,7 @@ describe('in the SDK', () => {
     'a column nearly right gets no rows': [
       () => users.add([{ name: 'Alan', agee: 41, vector: V }]),
       'TableSchemaValidation',
-      '"agee"',
+      'agee at row 0',
       'Did you mean "age"?',
     ],
     'an option in another case creates nothing': [

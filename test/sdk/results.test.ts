@@ -366,5 +366,5 @@ test('a column may have no name', async () => {
   const table = await db.createTable('t', [{ '': 1, b: 2 }]);
   expect(await table.query().select(['b', '']).toArray()).toEqual([{ '': 1, b: 2 }]);
   expect(await table.takeOffsets([0]).select(['']).toArray()).toEqual([{ '': 1 }]);
-  await expect(table.query().select(['c']).toArray()).rejects.toThrow('no column');
+  await expect(table.query().select(['c']).toArray()).rejects.toThrow('No field named c');
 });

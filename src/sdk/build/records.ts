@@ -83,7 +83,8 @@ function unknownKey(
   const meant = key.length > 2 ? suggestion(key, names) : '';
   return new DirspaceError(
     'TableSchemaValidation',
-    `Row ${row}, column "${column}": found ${found}, but there is no such column ` +
+    // LanceDB's programs look for the first words.
+    `Found field not in schema: ${column} at row ${row}: found ${found}, but there is no such column ` +
       `(${names.length === 0 ? 'there are none' : names.slice(0, 20).join(', ')}).${meant}${context.hint(column, true)}`,
     { details: { row, column, found } },
   );

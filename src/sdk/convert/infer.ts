@@ -37,7 +37,8 @@ export type VectorColumns = Readonly<Record<string, { readonly type: DataType }>
 
 /** What is known of a column so far; open while more rows could add to it. */
 type Guess =
-  | { kind: 'unknown' }
+  /** With the `vector` that the first array of a vector column is if none has a number. */
+  | { kind: 'unknown'; vector?: Guess }
   | { kind: 'leaf'; type: DataType }
   /** Numbers of which whole ones may be integers; `kinds` has the bits of NUMBER. */
   | { kind: 'number'; kinds: number }
@@ -139,7 +140,8 @@ function observeMembers(
     const value = record[name];
     if (value === undefined || !Object.hasOwn(record, name)) continue;
     if (guess === undefined || guess.kind === 'unknown') {
-      members.set(name, firstGuess(value, inside(spot, name), row));
+      const first = firstGuess(value, inside(spot, name), row);
+      if (first.kind !== 'unknown' || guess?.vector === undefined) members.set(name, first);
     } else if (value !== null) refine(guess, value, name, spot, row);
   }
 }
@@ -239,13 +241,15 @@ const namesVector = (name: string): boolean => /vector|embedding/i.test(name);
 
 function guessArray(value: readonly unknown[], spot: Spot, row: number): Guess {
   const first = value.find((item) => item !== null && item !== undefined);
-  if (first === undefined) return { kind: 'unknown' };
   const { vectors, path, name } = spot;
   const named = vectors !== undefined && Object.hasOwn(vectors, path) && path === name;
-  if (typeof first === 'number' && (named || namesVector(name))) {
+  if (named || namesVector(name)) {
     const item = (named && vectors[name]?.type) || new Float32();
-    return { kind: 'vector', item, size: value.length, fixed: true, ragged: false };
+    const vector: Guess = { kind: 'vector', item, size: value.length, fixed: true, ragged: false };
+    if (typeof first === 'number') return vector;
+    if (first === undefined && value.length > 0) return { kind: 'unknown', vector };
   }
+  if (first === undefined) return { kind: 'unknown' };
   const list = { kind: 'list' as const, item: { kind: 'unknown' } as Guess };
   observeItems(list, value, { ...spot, depth: spot.depth + 1 }, row);
   return list;
@@ -293,6 +297,7 @@ function typeOf(guess: Guess, path: string, name: string): DataType {
       if (guess.members.size > 0) return new Struct(fieldsOf(guess.members, path));
       throw noType(path, 'only objects without keys');
     default:
+      if (guess.vector !== undefined) return typeOf(guess.vector, path, name);
       throw noType(path, 'only null, undefined or empty arrays');
   }
 }

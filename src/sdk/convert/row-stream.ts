@@ -52,7 +52,7 @@ function schemaOfRows(rows: readonly unknown[], plan: StreamPlan): Schema {
     if (rows.length > 0) buildBatch(schema, rows, 0, buildContext());
     throw new DirspaceError(
       'InvalidInput',
-      'There are no rows with columns to infer a schema from. Pass a schema.',
+      'At least one record or a schema needs to be provided: there are no rows with columns to infer one from.',
     );
   }
   requireColumns(schema, plan.types);

@@ -99,7 +99,8 @@ function notFound(
     const list = schema.fields.length === 0 ? 'none' : names.map(formatName).join(', ');
     hint = `; the columns are: ${shorten(list, 400)}`;
   }
-  refuse(at, `There is no column ${shorten(asked)}${where}${hint}`, {
+  // LanceDB's programs look for the first words, to add columns that a table of an older release lacks.
+  refuse(at, `No field named ${shorten(asked)}${where}${hint}`, {
     code: 'TableColumnNotFound',
     details: { column: asked, ...(near === null ? {} : { nearest: [...parents, near].join('.') }) },
   });

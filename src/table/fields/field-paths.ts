@@ -49,7 +49,7 @@ export function noColumn(fields: readonly IdentifiedField[], path: string): Dirs
   const known = fields.map(({ field }) => field.name);
   return new DirspaceError(
     'TableColumnNotFound',
-    `There is no column ${JSON.stringify(path)}; the table has ${known.slice(0, 30).join(', ')}.${suggestion(path, known)} Fields of structs are named with dots: a.b.`,
+    `No field named ${/^[\w.]+$/.test(path) ? path : JSON.stringify(path)}; the table has ${known.slice(0, 30).join(', ')}.${suggestion(path, known)} Fields of structs are named with dots: a.b.`,
     { details: { column: path } },
   );
 }

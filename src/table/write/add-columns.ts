@@ -148,13 +148,6 @@ async function typeOf(
     );
   }
   const expression = await compileExpression(sql, base.schema);
-  if (DataType.isNull(expression.type)) {
-    throw new DirspaceError(
-      'InvalidInput',
-      `The expression of the new column ${JSON.stringify(path)} has no type; write CAST(${sql.slice(0, 80)} AS BIGINT) or the like.`,
-      { details: { column: path } },
-    );
-  }
   const constant =
     expression.columns.length === 0 && !expression.usesRowId && !expression.usesRowOffset;
   const isNull =

@@ -101,7 +101,7 @@ describe('a window', () => {
 
   test('says where the filter is wrong', async () => {
     const { error } = await rows({ where: 'x < 3 AND y = 1' });
-    expect(error).toContain('no column y');
+    expect(error).toContain('No field named y');
     expect(error).toMatch(/\n {2}x < 3 AND y = 1\n {12}\^$/);
   });
 });

@@ -181,7 +181,6 @@ describe('add columns', () => {
 
   test.each([
     [{ name: 'id', expression: '1' }, 'InvalidInput', 'already'],
-    [{ name: 'n', expression: 'NULL' }, 'InvalidInput', 'type'],
     [{ name: 'n', expression: 'nope' }, 'TableColumnNotFound', 'nope'],
     [{ name: 'n', expression: 'CAST(name AS INT)' }, 'InvalidInput', 'n0'],
     [{ name: 'no.n', expression: '1' }, 'TableColumnNotFound', 'no'],

@@ -69,7 +69,7 @@ test.each([
 
 test('a name that two others have in another case is none of them', () => {
   const { tree: alike } = assignFieldIds([int('aB'), int('Ab')], 0);
-  expect(() => findField(alike, 'ab')).toThrow(/no column "ab"/);
+  expect(() => findField(alike, 'ab')).toThrow(/No field named ab;/);
 });
 
 test('a letter that takes two in another case is found among names of one', () => {
@@ -91,6 +91,6 @@ test('a path of many dots is looked up in as much time as the names take', () =>
     };
     return counted as IdentifiedField;
   });
-  expect(() => findField(fields, `${'a.'.repeat(1000)}x`)).toThrow(/no column/);
+  expect(() => findField(fields, `${'a.'.repeat(1000)}x`)).toThrow(/No field named/);
   expect(looks).toBeLessThan(100 * 100);
 });

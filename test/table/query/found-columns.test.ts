@@ -117,7 +117,7 @@ describe('an expression', () => {
       expect.objectContaining({ code: 'Unsupported' }),
     );
     await expect(words().select({ x: '_distance' }).toArray()).rejects.toThrow(
-      'no column _distance',
+      'No field named _distance',
     );
     await expect(table.query().select({ x: '_score' }).toArray()).rejects.toThrow('_score');
     await expect(
@@ -139,7 +139,7 @@ describe('a filter after the search', () => {
     const several = near().addQueryVector([20, 1]).where('query_index = 1').postfilter();
     expect(idsOf(await several.limit(2).toArray())).toEqual([20, 19]);
     await expect(near().where('_score > 1').postfilter().toArray()).rejects.toThrow(
-      'no column _score',
+      'No field named _score',
     );
     const places = await near().where('_rowoffset IN (2, 5)').postfilter().limit(5).toArray();
     expect(idsOf(places)).toEqual([2, 5]);
@@ -171,7 +171,7 @@ describe('a filter after the search', () => {
     for await (const { numRows } of batches) count += numRows;
     expect(count, 'no columns are as none that are named').toBe(8);
     expect(await found('_score < 0')).toEqual([]);
-    await expect(found('_distance < 1')).rejects.toThrow('no column _distance');
+    await expect(found('_distance < 1')).rejects.toThrow('No field named _distance');
   });
 
   test('reads the column of the table where it has one of that name', async () => {

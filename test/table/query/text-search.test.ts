@@ -500,7 +500,7 @@ describe('a search', () => {
     await expect(hitsOf(table, wide)).rejects.toThrow('at most 1024 parts');
     const vectors = await db.createTable('near', [{ id: 1, vector: [1, 2] }]);
     const misspelt = vectors.search([1, 2]).select({ d: 'distances * 2' });
-    await expect(misspelt.toArray()).rejects.toThrow('There is no column distances');
+    await expect(misspelt.toArray()).rejects.toThrow('No field named distances');
     const none = await db.createTable('none', [{ id: 1 }]);
     await expect(none.search('x').toArray()).rejects.toThrow('no column of texts');
     expect(() => table.query().fullTextSearch(5 as never)).toThrow('was given');
