@@ -2,8 +2,8 @@
  * `addColumns` adds nullable columns, or fields of structs, in one version. Columns of nulls change
  * only the schema; for columns defined by SQL expressions, rewrite-fragments.ts writes the values
  * for every fragment. A computed column is null at first and keeps its expression for a backfill
- * (fields/declare-computed.ts). A name that is taken, and an expression that has no type or fails
- * for a row, throw InvalidInput.
+ * (fields/declare-computed.ts). SQL that is NULL alone makes a column of the type null. A name that is taken, and an expression
+ * that fails for a row, throw InvalidInput.
  */
 import { DataType, describeType, Field } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
@@ -40,7 +40,7 @@ import { schemaDraft } from './schema-version.ts';
 export interface NewColumn {
   /** A dotted path adds a field to a struct. */
   readonly path: string;
-  /** SQL over the columns there are; `CAST(NULL AS type)` gives a column of nulls. */
+  /** SQL over the columns there are; `CAST(NULL AS type)` gives a column of nulls of that type. */
   readonly expression?: string | undefined;
   /** SQL that a backfill fills the column by; it is null until then. */
   readonly computed?: string | undefined;
