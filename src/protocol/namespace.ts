@@ -51,6 +51,11 @@ export interface CallOptions {
    * are made where they are not there yet. A REST server sets it for other clients than this package's.
    */
   readonly forLance?: boolean;
+  /**
+   * A description need not say whether Lance opens the table, which takes a look at the disk. A remote
+   * catalog says it nevertheless.
+   */
+  readonly withoutLance?: boolean;
   /** The trace that the call is a part of; a catalog in process needs none. */
   readonly traceContext?: TraceContext;
   /**

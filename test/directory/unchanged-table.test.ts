@@ -52,6 +52,23 @@ test('four looks find that nothing has changed, one what Lance finds by path, an
   expect(disk.calls).toEqual(['lstat .table.json']);
 });
 
+test('a handle does not look for what Lance finds', async () => {
+  const { reader, disk } = await known();
+  const table = await reader.openTable('t', ['ns']);
+  const [first, second] = ['lstat 00000000000000000001.json', 'lstat 00000000000000000002.json'];
+  for (const call of [
+    () => table.version(),
+    () => table.schema({ signal: new AbortController().signal }),
+  ]) {
+    disk.calls.length = 0;
+    await call();
+    expect(disk.calls).toEqual(['lstat .table.json', second, first, second]);
+  }
+  disk.calls.length = 0;
+  await reader.openTable('t', ['ns'], { version: 1 });
+  expect(disk.calls.filter((call) => call.endsWith('.manifest'))).toEqual([]);
+});
+
 test('whoever asks for another incarnation is refused without a further look', async () => {
   const { reader, describe, disk } = await known();
   const { incarnation } = await describe();

@@ -98,12 +98,16 @@ export async function describeTable(
           incarnation: table.record.id,
         }
       : {}),
-    ...(detailed && snapshot !== undefined ? await detailsOf(catalog, snapshot, isHead) : {}),
+    ...(detailed && snapshot !== undefined ? detailsOf(snapshot) : {}),
+    ...(detailed && snapshot?.manifest.lance === true && options.withoutLance !== true
+      ? { lance: await lanceOpening(catalog, snapshot, isHead) }
+      : {}),
     ...(isLance ? await lanceDetails(catalog, table, request.version) : {}),
     ...(await vendedOptions(catalog, table.id, location, request.vend_credentials)),
   };
 }
 
+/** @param isHead whether the version is the newest of its branch */
 async function lanceOpening(
   catalog: Catalog,
   snapshot: Snapshot,
@@ -115,12 +119,7 @@ async function lanceOpening(
   return { opens: true, ...(lag === undefined ? {} : { by_path: lag }) };
 }
 
-/** @param isHead whether the version is the newest of its branch */
-async function detailsOf(
-  catalog: Catalog,
-  snapshot: Snapshot,
-  isHead: boolean,
-): Promise<Partial<DescribeTableResponse>> {
+function detailsOf(snapshot: Snapshot): Partial<DescribeTableResponse> {
   const { manifest } = snapshot;
   return {
     version: manifest.version,
@@ -132,7 +131,6 @@ async function detailsOf(
       num_fragments: manifest.totals.fragments,
     },
     ...viewInfo(snapshot),
-    ...(manifest.lance === true ? { lance: await lanceOpening(catalog, snapshot, isHead) } : {}),
   };
 }
 

@@ -142,7 +142,7 @@ export class TablePosition {
   ): Promise<void> {
     const { branch: _, ...main } = this.#newest;
     const request = detailedRequest({ ...main, ...at });
-    const answer = await this.home.catalog.describeTable(request, options);
+    const answer = await this.home.catalog.describeTable(request, briefly(options));
     const schema = this.#schemas.read(requireData(main.id, answer));
     this.#bind(answer);
     const { branch: _branch, ...bound } = this.#newest;
@@ -165,9 +165,15 @@ export class TablePosition {
   }
 
   #details(options?: CallOptions): Promise<DescribeTableResponse> {
-    return this.home.catalog.describeTable(this.#describe, options);
+    return this.home.catalog.describeTable(this.#describe, briefly(options));
   }
 }
+
+const BRIEFLY: CallOptions = { withoutLance: true };
+
+/** What a handle asks for says nothing of Lance's readers. */
+const briefly = (options: CallOptions | undefined): CallOptions =>
+  options === undefined ? BRIEFLY : { ...options, ...BRIEFLY };
 
 function noData(id: readonly string[]): DirspaceError {
   return new DirspaceError(
