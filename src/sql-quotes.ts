@@ -13,4 +13,4 @@ export const quotedText = (text: string): string => `'${text.replaceAll("'", "''
 
 /** The path without the backticks around its names, as LanceDB writes "`row-id`"; two of them are one in a name. */
 export const withoutBackticks = (path: string): string =>
-  path.replaceAll(/`((?:[^`]|``)*)`/g, (_, name: string) => name.replaceAll('``', '`'));
+  path.replaceAll(/`([^`]*(?:``[^`]*)*)`/g, (_, name: string) => name.replaceAll('``', '`'));

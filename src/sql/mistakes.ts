@@ -61,7 +61,7 @@ function quoteHint(
   sql: string,
 ): string | undefined {
   if (typeof position !== 'number') return undefined;
-  const [quoted] = /^"(?:[^"]|"")*"/.exec(sql.slice(position - 1)) ?? [];
+  const [quoted] = /^"[^"]*(?:""[^"]*)*"/.exec(sql.slice(position - 1)) ?? [];
   if (quoted === undefined) return undefined;
   const text = quoted.slice(1, -1).replaceAll('""', '"').replaceAll("'", "''");
   return `. Double quotes are for names; text is written '${shorten(text)}'`;

@@ -131,6 +131,14 @@ describe('standard input', () => {
     expect([code, out.match(/"(a;\\nb|b;\\nc)"/g)]).toEqual([0, ['"a;\\nb"', '"b;\\nc"']]);
   });
 
+  test.each([
+    ['in one line', 'a'.repeat(20_000_000)],
+    ['in many lines', Array.from({ length: 20_000 }, () => 'a'.repeat(999)).join('\n')],
+  ])('is told where it has a text of many megabytes %s', async (_, text) => {
+    const { code, error } = await sql([], { input: `SELECT length('${text}') AS n;` });
+    expect([code, error]).toEqual([2, expect.stringContaining('longer than 1048576 bytes')]);
+  });
+
   test('ends where a statement fails', async () => {
     const failed = await sql([], { input: 'SELECT 1 AS a;\nSELECT nope;\nSELECT 2 AS b;' });
     expect({ code: failed.code, out: failed.out }).toEqual({ code: 2, out: 'a\n1\n' });

@@ -302,3 +302,9 @@ test('those that can fail are known to the planner', () => {
     ...{ json_array_length: true, json_keys: true, json_valid: false },
   });
 });
+
+test('a path may have a name of many megabytes', () => {
+  const name = 'a'.repeat(20_000_000);
+  const [step] = jsonPath(`$."${name}"`);
+  expect(step?.member).toHaveLength(name.length);
+});

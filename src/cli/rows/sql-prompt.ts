@@ -14,6 +14,7 @@ import {
   typeText,
   UsageError,
 } from '../terminal/index.ts';
+import { StatementCutter } from './statement-cutter.ts';
 
 const HELP = `Statements end in a semicolon. Besides:
   \\d            the tables
@@ -27,46 +28,29 @@ export type Answering = (statement: string, isExplained?: boolean) => Promise<An
 
 export async function runPrompt(call: Call, answered: Answering): Promise<void> {
   const { terminals } = call;
-  let begun = '';
+  const statements = new StatementCutter();
   const isAsking = terminals.input;
   if (isAsking) call.note('Statements end in a semicolon; \\? tells more.');
   const names = new Completion(call);
   const lines = call.lines(
-    () => (begun === '' ? 'sql> ' : '...> '),
+    () => (statements.isEmpty ? 'sql> ' : '...> '),
     (line) => names.of(line),
   );
   for await (const line of lines) {
-    if (isAsking && isEnd(line, begun)) return;
-    if (begun === '' && /^\s*\\/.test(line)) {
+    if (isAsking && isEnd(line, statements.isEmpty)) return;
+    if (statements.isEmpty && /^\s*\\/.test(line)) {
       if (!(await commanded(call, line.trim(), answered))) return;
       continue;
     }
-    begun = begun === '' ? line : `${begun}\n${line}`;
-    for (let end = statementEnd(begun); end >= 0; end = statementEnd(begun)) {
-      const statement = begun.slice(0, end);
-      begun = begun.slice(end + 1);
-      if (statement.trim() !== '') await told(call, () => answered(statement));
-    }
-    if (onlyComments(begun)) begun = '';
+    for (const statement of statements.add(line)) await told(call, () => answered(statement));
   }
-  if (begun.trim() !== '') await told(call, () => answered(begun));
+  const { rest } = statements;
+  if (rest.trim() !== '') await told(call, () => answered(rest));
 }
 
 /** Words that end other prompts too; no statement begins with them, and none has the command in it. */
-const isEnd = (line: string, begun: string): boolean =>
-  /^\s*\\q(uit)?\s*$/.test(line) || (begun === '' && /^\s*(exit|quit)\s*;?\s*$/i.test(line));
-
-/** Texts, names in quotes and comments, also those that go on, in which a semicolon ends nothing. */
-const APART = /'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|;/g;
-
-/** Where the first statement of a text ends; -1 where it goes on. */
-function statementEnd(text: string): number {
-  for (const { 0: part, index } of text.matchAll(APART)) if (part === ';') return index;
-  return -1;
-}
-
-const onlyComments = (text: string): boolean =>
-  text.replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, '').trim() === '';
+const isEnd = (line: string, isFirst: boolean): boolean =>
+  /^\s*\\q(uit)?\s*$/.test(line) || (isFirst && /^\s*(exit|quit)\s*;?\s*$/i.test(line));
 
 /** Prints an answer. At a prompt its failure is told, and others are thrown. */
 async function told(call: Call, work: () => Promise<Answer | RowsAnswer>): Promise<void> {
@@ -145,7 +129,7 @@ function pathNamed(text: string): string[] {
     const { namespace, name } = parseObject(text);
     return [...namespace, name];
   }
-  const names = [...text.matchAll(/"((?:[^"]|"")*)"|([^".]+)/g)];
+  const names = [...text.matchAll(/"([^"]*(?:""[^"]*)*)"|([^".]+)/g)];
   return names.map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim());
 }
 

@@ -16,7 +16,7 @@ export interface JsonStep {
 }
 
 const STEP =
-  /\.(?:"((?:[^"\\]|\\.)*)"|(\*)(?![^.[])|([^."[*][^."[]*))|\[(?:(\d+)|#-([1-9]\d*)|(\*))\]/y;
+  /\.(?:"([^"\\]*(?:\\.[^"\\]*)*)"|(\*)(?![^.[])|([^."[*][^."[]*))|\[(?:(\d+)|#-([1-9]\d*)|(\*))\]/y;
 const PLACE = /^(?:0|[1-9]\d*)$/;
 
 /** Each step from the end of an array may read all of the text once more. */
