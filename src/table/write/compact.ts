@@ -318,8 +318,15 @@ async function rewriteRuns(
   const leftOut = await columnsLeftOut(engine, base, options);
   let rowsDone = 0;
   let next = 0;
-  const work = async (): Promise<void> => {
+  /** Ends what the others are writing once one of them has failed. */
+  const failing = new AbortController();
+  const signal =
+    options.signal === undefined
+      ? failing.signal
+      : AbortSignal.any([options.signal, failing.signal]);
+  const rewrite = async (): Promise<void> => {
     for (let at = next++; at < runs.length; at = next++) {
+      signal.throwIfAborted();
       const run = runs[at] as FragmentRun;
       // All fragments of a run are of one kind.
       const absent = leftOut?.(run[0] as FragmentEntry) ?? [];
@@ -343,7 +350,7 @@ async function rewriteRuns(
           notesCompression: compression !== 'none',
           required: 'unchecked',
           ahead: true,
-          signal: options.signal,
+          signal,
         },
       );
       rewritten.push({ run, fragments, durable });
@@ -351,11 +358,16 @@ async function rewriteRuns(
       options.onProgress?.({ rowsDone, rowsTotal });
     }
   };
-  const outcomes = await Promise.allSettled(Array.from({ length: SIDE_BY_SIDE }, work));
-  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-  if (failed !== undefined) {
+  let failure: { readonly error: unknown } | undefined;
+  const work = (): Promise<void> =>
+    rewrite().catch((error: unknown) => {
+      failure ??= { error };
+      failing.abort(error);
+    });
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
+  if (failure !== undefined) {
     await discard(engine, base, rewritten);
-    throw failed.reason;
+    throw (failure as { readonly error: unknown }).error;
   }
   const durable = Promise.all(rewritten.map((one) => one.durable));
   // Awaited by the commit; until then it must not count as unhandled.

@@ -13,7 +13,7 @@ import type { Limits } from '../../../src/table/versions/engine.ts';
 import { resolveHead, type TableBranch } from '../../../src/table/versions/head.ts';
 import { compact } from '../../../src/table/write/compact.ts';
 import { deleteRowsById } from '../../../src/table/write/delete-rows.ts';
-import { memoryFs, type TestFs } from '../../helpers/catalogs.ts';
+import { filesOf, memoryFs, type TestFs } from '../../helpers/catalogs.ts';
 import { TestClock, type TestEngine, testEngine } from '../../helpers/engines.ts';
 import { FaultyFs } from '../../helpers/faulty-fs.ts';
 import { casesOf } from '../../helpers/long.ts';
@@ -355,3 +355,35 @@ test('killed or failing at any call, the table is as it was or compacted', async
     }
   }
 }, 120_000);
+
+test('a run that fails ends the others, and leaves nothing of them', async () => {
+  const fs = memoryFs();
+  const made = await open(fs);
+  const fragments = (): string[] =>
+    filesOf(fs, ROOT)
+      .all()
+      .filter((path) => /\/data\/.*\.arrow$/.test(path));
+  await tableOf(made, 1, 2);
+  const [first] = fragments();
+  for (let at = 1; at < 60; at++) await made.insertIntoTable({ id }, people(2, 2 * at));
+  await made.close();
+  const before = fragments();
+  const bytes = fs.readFileSync(`${ROOT}/${first}`) as Uint8Array;
+  fs.writeFileSync(
+    `${ROOT}/${first}`,
+    bytes.map((byte) => byte ^ 0xff),
+  );
+  const catalog = await open(fs);
+  let runs = 0;
+  const work = catalog.optimizeTable(
+    { id, compact: { target_rows: 6 } },
+    {
+      on_progress: () => {
+        runs += 1;
+      },
+    },
+  );
+  await expect(work).rejects.toMatchObject({ code: 'Corrupt' });
+  expect(runs).toBeLessThanOrEqual(2);
+  expect(fragments()).toEqual(before);
+});
