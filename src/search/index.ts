@@ -8,7 +8,7 @@ export { type DocumentTexts, TermFinder, TextCollector } from './collector.ts';
 export type { TermCells } from './fuzzy-terms.ts';
 export type { Language } from './languages.ts';
 export { PositionReader, SEALED_POSITIONS } from './phrases.ts';
-export { BadPostings, BlockReader, type Postings, readPostings } from './postings.ts';
+export { BadPositions, BadPostings, BlockReader, type Postings, readPostings } from './postings.ts';
 export { PostingsBuilder } from './postings-builder.ts';
 export type { TextStatistics } from './scores.ts';
 export { type ColumnSearch, type PlannedPhrase, SearchPlan } from './search-plan.ts';

@@ -2,11 +2,11 @@
  * Tells whether the words of a phrase follow each other in a document, by the positions of each
  * word (`hasPhrase`, in steps). Up to `slop` more positions may lie between two words than in the
  * phrase. `sealPositions` prepares the positions of a term for an index. `PositionReader` decodes
- * them, and throws BadPostings for damaged bytes. `PhraseOrder` looks for a phrase through such
+ * them, and throws BadPositions for damaged bytes. `PhraseOrder` looks for a phrase through such
  * readers. Its `read` takes the positions in a document that has all words, documents in ascending
  * order, and `isThere` then tells whether the words follow each other.
  */
-import { BLOCK, type BlockReader, bad, NumberReader } from './postings.ts';
+import { BadPositions, BLOCK, type BlockReader, NumberReader } from './postings.ts';
 import type { PlannedPhrase } from './search-plan.ts';
 
 /** The column of a segment's file that holds positions as `sealPositions` gives them. */
@@ -41,6 +41,8 @@ export function sealPositions(
   return sealed;
 }
 
+const bad = (what: string): BadPositions => new BadPositions(what);
+
 export class PositionReader {
   /** The positions that were read last, ascending. */
   values: Uint32Array = new Uint32Array(16);
@@ -53,11 +55,11 @@ export class PositionReader {
   #passed = 0;
 
   private constructor(bytes: Uint8Array, starts: Uint32Array) {
-    this.#reader = new NumberReader(bytes);
+    this.#reader = new NumberReader(bytes, 0, bad);
     this.#starts = starts;
   }
 
-  /** Of positions with a directory. @throws BadPostings */
+  /** Of positions with a directory. @throws BadPositions */
   static sealed(bytes: Uint8Array, documents: number): PositionReader {
     const blocks = Math.ceil(documents / BLOCK);
     const starts = new Uint32Array(blocks);
@@ -80,11 +82,11 @@ export class PositionReader {
   /**
    * Of positions without a directory, which are all read once, in steps.
    * @param postings of the term, for this alone
-   * @throws BadPostings
+   * @throws BadPositions, BadPostings
    */
   static *plain(bytes: Uint8Array, postings: BlockReader): Generator<void, PositionReader> {
     const starts = new Uint32Array(postings.blocks);
-    const reader = new NumberReader(bytes);
+    const reader = new NumberReader(bytes, 0, bad);
     for (let block = 0; block < starts.length; block++) {
       starts[block] = reader.at;
       postings.read(block);
@@ -101,7 +103,7 @@ export class PositionReader {
    * @param block of the document, by its place among those that have the term
    * @param before how often the documents before it in the block have the term, together
    * @param count how often it has the term
-   * @throws BadPostings
+   * @throws BadPositions
    */
   read(block: number, before: number, count: number): void {
     const reader = this.#reader;

@@ -17,16 +17,22 @@ const MOST_U16 = 0xffff;
 /** Thrown at bytes that are no postings; the caller knows the file. */
 export class BadPostings extends Error {}
 
+/** Thrown at bytes that are no positions of words, which lie in another file than postings. */
+export class BadPositions extends BadPostings {}
+
 export const bad = (what: string): BadPostings => new BadPostings(what);
 
 /** Reads numbers of 7-bit groups from bytes. */
 export class NumberReader {
   at: number;
   readonly bytes: Uint8Array;
+  readonly #bad: (what: string) => Error;
 
-  constructor(bytes: Uint8Array, at = 0) {
+  /** @param unfit makes the error for bytes that are no numbers */
+  constructor(bytes: Uint8Array, at = 0, unfit: (what: string) => Error = bad) {
     this.bytes = bytes;
     this.at = at;
+    this.#bad = unfit;
   }
 
   next(): number {
@@ -41,7 +47,7 @@ export class NumberReader {
       if (byte < 0x80) return value;
       factor *= 0x80;
     }
-    throw bad('a number of postings is cut off or too long');
+    throw this.#bad('a number is cut off or too long');
   }
 }
 

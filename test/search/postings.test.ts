@@ -10,7 +10,13 @@ import {
   textSettings,
 } from '../../src/search/index.ts';
 import { hasPhrase, PositionReader, sealPositions } from '../../src/search/phrases.ts';
-import { BadPostings, BlockReader, readPostings, sealPostings } from '../../src/search/postings.ts';
+import {
+  BadPositions,
+  BadPostings,
+  BlockReader,
+  readPostings,
+  sealPostings,
+} from '../../src/search/postings.ts';
 import { termShare } from '../../src/search/scores.ts';
 import { TopRows } from '../../src/search/top-rows.ts';
 import { drained } from '../../src/steps.ts';
@@ -233,11 +239,11 @@ describe('damaged postings', () => {
   test('positions that are cut off', () => {
     const of = (...bytes: number[]): PositionReader =>
       PositionReader.sealed(Uint8Array.from(bytes), 1);
-    expect(() => of(1).read(0, 0, 2)).toThrow(BadPostings);
-    expect(() => of(1).read(0, 2, 1)).toThrow(BadPostings);
-    expect(() => of(0x81).read(0, 0, 1)).toThrow(BadPostings);
+    expect(() => of(1).read(0, 0, 2)).toThrow(BadPositions);
+    expect(() => of(1).read(0, 2, 1)).toThrow(BadPositions);
+    expect(() => of(0x81).read(0, 0, 1)).toThrow(BadPositions);
     const blocks = new BlockReader(Uint8Array.of(3, 20), 1, 9);
-    expect(() => drained(PositionReader.plain(Uint8Array.of(1, 2), blocks))).toThrow(BadPostings);
+    expect(() => drained(PositionReader.plain(Uint8Array.of(1, 2), blocks))).toThrow(BadPositions);
   });
 
   test('positions whose directory is wrong', () => {
@@ -246,7 +252,7 @@ describe('damaged postings', () => {
     const sealed = sealPositions(each.fill(7), new Uint8Array(documents), documents);
     expect([...sealed.subarray(0, 12)]).toEqual([0, 0, 0, 0, 128, 0, 0, 0, 0, 1, 0, 0]);
     expect(() => PositionReader.sealed(sealed, documents)).not.toThrow();
-    expect(() => PositionReader.sealed(sealed.subarray(0, 311), documents)).toThrow(BadPostings);
+    expect(() => PositionReader.sealed(sealed.subarray(0, 311), documents)).toThrow(BadPositions);
     for (const [at, value] of [
       [4, 300],
       [5, 200],
@@ -254,7 +260,7 @@ describe('damaged postings', () => {
     ] as const) {
       const wrong = sealed.slice();
       new DataView(wrong.buffer).setUint32(at, value, true);
-      expect(() => PositionReader.sealed(wrong, documents)).toThrow(BadPostings);
+      expect(() => PositionReader.sealed(wrong, documents)).toThrow(BadPositions);
     }
   });
 });

@@ -6,9 +6,10 @@
  * Corrupt.
  */
 import type { Data, Offsets } from '../../arrow/index.ts';
-import type { IndexSegment } from '../../format/index.ts';
+import { type IndexSegment, indexFile } from '../../format/index.ts';
 import { corrupt } from '../../json.ts';
 import {
+  BadPositions,
   BadPostings,
   BlockReader,
   PositionReader,
@@ -246,7 +247,13 @@ export class TextSegment {
 
   /** The error of bytes that are no postings or positions, with the file that they are of. */
   damaged(error: unknown): unknown {
-    return error instanceof BadPostings ? corrupt(this.#terms.name, error.message) : error;
+    if (!(error instanceof BadPostings)) return error;
+    const positions = this.segment.files[POSITIONS_FILE]?.file;
+    const isOfTerms = !(error instanceof BadPositions) || positions === undefined;
+    const file = isOfTerms
+      ? this.#terms.name
+      : indexFile(this.#snapshot.branch.tableFolder, positions);
+    return corrupt(file, error.message);
   }
 }
 

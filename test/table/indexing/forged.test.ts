@@ -136,3 +136,28 @@ test.each(KINDS)(
   },
   120_000,
 );
+
+test('positions that are cut off are told by their own file', async () => {
+  const fs = memoryFs();
+  const db = await opened(fs, false);
+  const table = await db.createTable('t', rows);
+  await table.createIndex('text', { config: Index.fts({ withPosition: true, stem: false }) });
+  let file = '';
+  const { column: whole } = OpenSegment.prototype;
+  vi.spyOn(OpenSegment.prototype, 'column').mockImplementation(function (this: OpenSegment, ...at) {
+    const found = whole.apply(this, at);
+    if (!this.fieldName(0)?.includes('positions')) return found;
+    file = this.name;
+    const cut = (data: Data): Data =>
+      dataOf(data.type, data.length, {
+        offsets: new (data.valueOffsets.constructor as Int32ArrayConstructor)(data.length + 1),
+        values: new Uint8Array(0),
+      });
+    return found instanceof Promise ? found.then(cut) : cut(found);
+  });
+  const phrase = () => table.search(new PhraseQuery('odd word', 'text'));
+  expect(await phrase().limit(ROWS).toArray()).toHaveLength(ROWS / 2);
+  expect(file).not.toBe('');
+  expect(await phrase().explainPlan()).toContain(`${file} is damaged`);
+  await db.close();
+});
