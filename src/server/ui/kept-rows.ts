@@ -29,6 +29,8 @@ export interface FoundRows {
 
 interface Entry {
   readonly found: Promise<FoundRows>;
+  /** Of the request that began the search, which ends with it. */
+  readonly signal: AbortSignal;
   bytes: number;
   used: number;
   /** Whether the search is still reading rows. */
@@ -67,8 +69,10 @@ export class KeptRows {
       kept.used = this.#env.now();
       try {
         return await kept.found;
-      } catch {
-        // Whoever asked first may have left.
+      } catch (error) {
+        // Whoever asked first may have left; any other failure is that of the search.
+        if (!kept.signal.aborted || caller.signal.aborted) throw error;
+        return this.rows(caller, query);
       }
     }
     const entry = this.#begin(key, caller, query);
@@ -86,6 +90,7 @@ export class KeptRows {
     };
     const entry: Entry = {
       found: findRows(caller, query, most, grow),
+      signal: caller.signal,
       bytes: 0,
       used: this.#env.now(),
       isReading: true,

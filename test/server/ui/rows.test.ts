@@ -121,6 +121,7 @@ describe('the rows that are kept', () => {
     const batch = { data: { children: [{ typeId: Type.Int, values, length }] } };
     const caller = {
       scope: 'ada',
+      signal: new AbortController().signal,
       call: async () => {
         asked++;
         return {
@@ -210,13 +211,37 @@ describe('the rows that are kept', () => {
     expect(kept.bytes).toBe(0);
   });
 
-  test('of a search whose caller left are found again for the next', async () => {
+  test('of a search whose caller left are found once for all that wait', async () => {
     const kept = new KeptRows(systemEnv, () => new RequestMemory());
-    const { caller } = withRowIds(10);
-    const leaving = { ...caller, call: () => Promise.reject(new Error('left')) } as PageCaller;
+    const { caller, asked } = withRowIds(10);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const left = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('left')));
+    });
+    const leaving = { ...caller, signal, call: () => left } as unknown as PageCaller;
     const first = kept.rows(leaving, query);
-    const second = kept.rows(caller, query);
+    const others = [1, 2, 3].map(() => kept.rows(caller, query));
+    controller.abort();
     await expect(first).rejects.toThrow('left');
-    expect((await second).ids.length).toBe(10);
+    for (const other of others) expect((await other).ids.length).toBe(10);
+    expect(asked()).toBe(1);
+  });
+
+  test('of a search that fails are not searched for again by those that wait', async () => {
+    const kept = new KeptRows(systemEnv, () => new RequestMemory());
+    let asked = 0;
+    const failing = {
+      ...withRowIds(1).caller,
+      call: async () => {
+        asked++;
+        throw new Error('no column y');
+      },
+    } as unknown as PageCaller;
+    const all = [1, 2, 3].map(() => kept.rows(failing, query));
+    for (const one of all) await expect(one).rejects.toThrow('no column y');
+    expect(asked).toBe(1);
+    await expect(kept.rows(failing, query)).rejects.toThrow('no column y');
+    expect(asked).toBe(2);
   });
 });
