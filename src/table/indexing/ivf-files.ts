@@ -2,7 +2,8 @@
  * `writeIvfFiles` builds a segment of an IVF index over the vectors of some fragments. It scans
  * them twice: first to take a sample and find centroids, then to assign each vector to a partition.
  * Memory holds the sample, and a short form of every vector; `ivfRows` tells how many vectors a
- * segment can have for that. More than the memory of the request throws InvalidInput. The first
+ * segment can have for that. More than the memory of the request throws InvalidInput, and memory that the
+ * system does not give ResourceExhausted. The first
  * file lists the partitions, and the second has blocks of their rows (indexes/ivf/layout.ts). A
  * runtime without WebAssembly SIMD throws Unsupported.
  */
@@ -23,9 +24,11 @@ import {
   setBit,
   Uint32,
 } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
 import {
   BLOCK_ROWS,
   IvfBuilder,
+  type IvfOptions,
   ivfParameters,
   lengthOf,
   type Partition,
@@ -78,13 +81,14 @@ export async function writeIvfFiles(
   const turn = new Turn(engine.env);
   try {
     held.set(IvfBuilder.bytesOf(options));
-    const builder = new IvfBuilder(requirePartitions(), options);
+    const kernels = requirePartitions();
+    const builder = await allocating(options, () => new IvfBuilder(kernels, options));
     const columns = { vector: quotedPath(path) };
     const wanted: ScanRequest = { columns, keep: false, fresh: true, signal, memory };
     for await (const batch of await scan(engine, part, wanted)) {
       await inTurns(turn, builder.sample(vectorsIn(batch, dimension)), signal);
     }
-    await inTurns(turn, builder.train(), signal);
+    await allocating(options, () => inTurns(turn, builder.train(), signal));
     let position = 0;
     for await (const batch of await scan(engine, part, wanted)) {
       await inTurns(turn, builder.add(vectorsIn(batch, dimension), position), signal);
@@ -100,6 +104,25 @@ export async function writeIvfFiles(
     });
   } finally {
     held.end();
+  }
+}
+
+/** Runs work that takes the memory of a builder. @throws ResourceExhausted where the system has none */
+async function allocating<Result>(
+  options: IvfOptions,
+  work: () => Result | Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    const { rows, dimension, partitions } = options;
+    const megabytes = Math.ceil(IvfBuilder.bytesOf(options) / (1 << 20));
+    throw new DirspaceError(
+      'ResourceExhausted',
+      `An index of ${rows} vectors of ${dimension} elements in ${partitions} partitions takes about ${megabytes} MiB of memory while it is built, and the system gave no more: ${cause.message}. Give the process more memory, or ask for fewer partitions or a lower sample rate.`,
+      { cause },
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 /** Vector indexes of tables: what they find beside deletions, filters and rows that they do not cover. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   Field,
   FixedSizeList,
@@ -14,6 +14,7 @@ import {
 } from '../../../src/arrow/apache.ts';
 import { openDirectoryNamespace } from '../../../src/directory/directory-namespace.ts';
 import { systemEnv } from '../../../src/env.ts';
+import { IvfBuilder } from '../../../src/indexes/ivf/builder.ts';
 import { connect } from '../../../src/sdk/connect.ts';
 import { Connection } from '../../../src/sdk/connection.ts';
 import type { VectorQuery } from '../../../src/sdk/query/query.ts';
@@ -469,3 +470,26 @@ test.each(Array.from({ length: casesOf(1, 60) }, (_, seed) => seed))(
     expect(sum / count).toBeGreaterThanOrEqual(0.95);
   },
 );
+
+test('a build that the system gives no memory says what it needs, and leaves nothing', async () => {
+  const fs = memoryFs();
+  const db = await connect('/c', { fs });
+  const rows = Array.from({ length: 300 }, (_, at) => ({ vector: [at, 1, 2, 3] }));
+  const table = await db.createTable('t', rows);
+  const { train } = IvfBuilder.prototype;
+  const spied = vi.spyOn(IvfBuilder.prototype, 'train').mockImplementation(() => {
+    throw new RangeError('Array buffer allocation failed');
+  });
+  const config = Index.ivfSq({ numPartitions: 4 });
+  await expect(table.createIndex('vector', { config })).rejects.toMatchObject({
+    code: 'ResourceExhausted',
+    message: expect.stringMatching(
+      /300 vectors of 4 elements in 4 partitions takes about 1 MiB.*allocation failed\. Give/,
+    ),
+  });
+  expect(await table.listIndices()).toEqual([]);
+  spied.mockRestore();
+  expect(IvfBuilder.prototype.train).toBe(train);
+  await table.createIndex('vector', { config });
+  await db.close();
+});
