@@ -127,7 +127,7 @@ interface Reading {
 /** @throws InvalidInput naming the file and, where known, the row or line */
 export async function importFile(
   connection: Connection,
-  { env }: Home,
+  { env, lifetime }: Home,
   given: FileInput | readonly FileInput[],
   [name, path]: readonly [string, readonly string[] | undefined],
   options: ImportFileOptions,
@@ -136,7 +136,11 @@ export async function importFile(
   const mode = checkMode(options);
   const { signal, onReject, csv, format, dataset } = options;
   const call = defined({ signal });
-  const files = await filesOf(given, signal);
+  // Rows that are all read are written to the end; who closes the connection waits for no others.
+  const reading = AbortSignal.any(
+    signal === undefined ? [lifetime.signal] : [signal, lifetime.signal],
+  );
+  const files = await filesOf(given, reading);
   const isNew = mode === 'create' || mode === 'overwrite';
   const table = isNew ? undefined : await connection.openTable(name, path, call);
   const asked: Reading = {
@@ -153,7 +157,7 @@ export async function importFile(
   const open = (types: Reading['types']): Promise<OpenFiles> => {
     rejected = 0;
     return openFiles(files, {
-      ...{ format, signal, types, columns, schema: known },
+      ...{ format, signal: reading, types, columns, schema: known },
       version: dataset,
       csv: onReject === undefined ? csv : { ...csv, onReject: reject },
       mayBeEmpty: known !== undefined,

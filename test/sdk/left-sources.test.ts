@@ -2,6 +2,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type RecordBatchStream, recordBatchStream } from '../../src/arrow/index.ts';
 import { DirspaceError } from '../../src/errors.ts';
@@ -208,6 +209,51 @@ describe('files', () => {
     }
     const work = fromFile(few(), { format: 'ndjson', signal: controller.signal });
     await expect(work).rejects.toBe(reason);
+  });
+
+  test.each([
+    ['nothing', undefined, []],
+    ['nothing', 'csv', []],
+    ['nothing', 'json', []],
+    ['nothing', 'parquet', []],
+    ['a line', 'csv', ['a,b\n']],
+    ['some bytes', undefined, ['PAR1']],
+    ['some bytes', 'arrow', ['ARROW1']],
+    ['the head', 'csv', [gzipSync('a,b\n1,2\n'.repeat(99)).subarray(0, 40)]],
+    ['the head of a file', 'parquet', ['PAR1'.repeat(500)]],
+  ])('that give %s of %s, and then stand still, are left by an abort', async (_, format, first) => {
+    const controller = new AbortController();
+    const reason = new Error('left');
+    async function* still() {
+      for (const piece of first) yield Buffer.from(piece);
+      setImmediate(() => controller.abort(reason));
+      await new Promise(() => {});
+    }
+    const { signal } = controller;
+    const options = format === undefined ? { signal } : { signal, format };
+    await expect(fromFile(still(), options)).rejects.toBe(reason);
+  });
+
+  test.each([
+    ['before its first bytes', ''],
+    ['within its rows', `a,b\n${'1,2\n'.repeat(300_000)}`],
+  ])('that stand still %s end their import when the connection is closed', async (_, text) => {
+    const own = await connect('memory://');
+    let ended = false;
+    async function* still() {
+      try {
+        if (text !== '') yield Buffer.from(text);
+        setImmediate(() => own.close());
+        await new Promise(() => {});
+      } finally {
+        ended = true;
+      }
+    }
+    const work = own.importFile(still(), 'u', [], { format: 'csv' });
+    await expect(work).rejects.toMatchObject({ code: 'Closed' });
+    // A generator ends after what it waits for alone.
+    expect(ended).toBe(false);
+    await own.close();
   });
 
   test('are closed with one that is refused by its first bytes', async () => {

@@ -35,5 +35,5 @@ export {
   type SchemaInput,
   toSchema,
 } from './schema-like.ts';
-export type { ReadableStreamLike } from './source.ts';
+export { abortable, type ReadableStreamLike } from './source.ts';
 export type { RowsInput } from './typed-rows.ts';

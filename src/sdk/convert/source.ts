@@ -3,7 +3,7 @@
  * and only when asked (`Source`). An abort ends a pull that is waiting. `RowSource` joins rows and
  * arrays of rows, and returns as many rows as are asked for, fewer only at the end. `itemsOf`
  * passes each item through a check of the caller and closes the source at the end. `once` makes a
- * second iteration throw InvalidInput.
+ * second iteration throw InvalidInput, and `abortable` lets an abort end any wait.
  */
 import { DirspaceError } from '../../errors.ts';
 import { isThenable } from '../build/index.ts';
@@ -124,7 +124,8 @@ export class Source {
   }
 }
 
-function abortable<T>(promise: PromiseLike<T>, signal: AbortSignal): Promise<T> {
+/** Settles as the promise does, or rejects with the signal's reason as soon as that is aborted. */
+export function abortable<T>(promise: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });

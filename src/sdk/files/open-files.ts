@@ -261,14 +261,24 @@ async function openOne(file: GivenFile, options: OpenFilesOptions): Promise<Open
       name,
     );
   }
-  const stored = await file.open();
+  const stored = closable(await file.open(), signal);
   const named = known ?? (called === undefined ? undefined : formatOfName(called));
-  const { format, source: found } = await findFormat(stored, named);
-  const { source, close } = closable(found);
+  const { format, source: found } = await findFormat(stored.source, named).catch(
+    async (error: unknown) => {
+      await stored.close();
+      throw error;
+    },
+  );
+  const content = closable(found);
+  const { source } = content;
+  const close = async (): Promise<void> => {
+    await content.close();
+    await stored.close();
+  };
   try {
     if (format.allTypes === undefined) refuseCsv(options, name, format.name);
     const takesNothing = options.mayBeEmpty === true && format.allTypes !== undefined;
-    if (stored.size === 0 && format.isArrow && !takesNothing) {
+    if (source.size === 0 && format.isArrow && !takesNothing) {
       throw problem(`${JSON.stringify(name)} is empty: it has no rows and no columns.`, name);
     }
   } catch (error) {
@@ -287,11 +297,17 @@ async function openOne(file: GivenFile, options: OpenFilesOptions): Promise<Open
   };
 }
 
-/** The source, and what closes the passes over it that are under way. */
-function closable(source: ByteSource): { source: ByteSource; close(): Promise<void> } {
+/**
+ * The source, and what closes the passes over it that are under way. The signal ends them too, also
+ * while a piece has yet to come.
+ */
+function closable(
+  source: ByteSource,
+  signal?: AbortSignal,
+): { source: ByteSource; close(): Promise<void> } {
   const begun: Pass<Uint8Array>[] = [];
   const pieces = (): AsyncIterable<Uint8Array> => {
-    const pass = passOver(source.pieces());
+    const pass = passOver(source.pieces(), signal);
     begun.push(pass);
     return pass;
   };
