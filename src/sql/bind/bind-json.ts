@@ -6,7 +6,7 @@
  * InvalidInput.
  */
 import type { DataType } from '../../arrow/index.ts';
-import { isOfSeveral, JSON_FUNCTIONS, jsonPath } from '../json/index.ts';
+import { isOfSeveral, JSON_FUNCTIONS, JSON_LISTS, jsonPath } from '../json/index.ts';
 import { checked, refuse } from '../parse/index.ts';
 import {
   BOOL,
@@ -41,9 +41,11 @@ function bindJson(name: string, type: DataType, [least, most]: readonly [number,
     }
     const text = argument(name, given, 't', at);
     const typed = path === undefined ? [text] : [text, bindPath(name, path, at)];
-    const answer = isOfLists(typed[1]) ? listOf(type) : type;
+    const [answer, functions] = isOfLists(typed[1])
+      ? [listOf(type), JSON_LISTS]
+      : [type, JSON_FUNCTIONS];
     if (typed.some((arg) => familyOf(arg.type) === 'null')) return literal(answer, null, at);
-    return call(JSON_FUNCTIONS[name] as RowFunction, typed, answer);
+    return call(functions[name] as RowFunction, typed, answer);
   };
 }
 

@@ -2,8 +2,9 @@
  * Computes json_extract, json_extract_string, json_type, json_array_length, json_keys and json_valid
  * (`JSON_FUNCTIONS`) of texts that hold JSON, and the operators `->` and `->>` under their own names,
  * so that errors say what was written. The second argument is a path, and may be left out where the
- * whole value is meant; where nothing stands at it the result is null. A constant path with `*`
- * gives a list of the results for all values at it. A path that cannot be read throws InvalidInput.
+ * whole value is meant; where nothing stands at it the result is null. `JSON_LISTS` are those of
+ * paths with `*`, which the binder found to be constants: they give a list of the results for all
+ * values. Others refuse such a path, and a path that cannot be read throws InvalidInput too.
  * So does a text that is not JSON, with the place of the fault, but json_valid is false for it.
  * Texts are read as the UTF-8 that they are stored in, and in steps, also in the smallest batch.
  */
@@ -59,23 +60,34 @@ function stepped(name: string, fallible: boolean, overRows: InSteps): RowFunctio
 
 /** A function of the value at the path, or of the whole value without one. */
 const ofValue = (name: string, compute: OfPlaces): RowFunction =>
-  stepped(name, true, function* ([given, path], length, type, memory) {
+  stepped(name, true, function* ([given, path], _length, type, memory) {
     const texts = yield* textBytes(given as Column, memory);
-    const whole: Search = { name, texts, memory };
-    if (path?.form !== 'constant' && path !== undefined) {
-      const readPath = reader(path);
-      const steps = pathReader();
-      const pathOf = (row: number): readonly JsonStep[] | null => {
-        const value = readPath(row) ?? null;
-        return value === null ? null : steps(value as string | bigint);
-      };
-      return yield* compute(yield* found(whole, pathOf), type);
-    }
-    if (path?.value === null) return constantColumn(type, null, length);
-    const steps = path === undefined ? [] : jsonPath(path.value as string | bigint);
-    if (isOfSeveral(steps)) return yield* lists(whole, steps, compute, type);
-    return yield* compute(yield* found(whole, () => steps), type);
+    return yield* compute(yield* found({ name, texts, memory }, pathsOf(path)), type);
   });
+
+/** A function of all values at a constant path of several: a list for each row. */
+const ofValues = (name: string, compute: OfPlaces): RowFunction =>
+  stepped(name, true, function* ([given, path], _length, type, memory) {
+    const texts = yield* textBytes(given as Column, memory);
+    const steps = jsonPath(reader(path as Column)(0) as string);
+    return yield* lists({ name, texts, memory }, steps, compute, type);
+  });
+
+type PathOf = (row: number) => readonly JsonStep[] | null;
+
+/** The path of each row; null where there is none. */
+function pathsOf(path: Column | undefined): PathOf {
+  if (path === undefined) return () => [];
+  const readPath = reader(path);
+  const steps = pathReader();
+  const pathOf: PathOf = (row) => {
+    const value = readPath(row) ?? null;
+    return value === null ? null : steps(value as string | bigint);
+  };
+  if (path.form !== 'constant' || path.length === 0) return pathOf;
+  const own = pathOf(0);
+  return () => own;
+}
 
 /** Longer paths are parsed for each row rather than kept. */
 const MOST_KEPT = 1_000;
@@ -117,7 +129,7 @@ interface Search {
  */
 function* search(
   { name, texts, memory }: Search,
-  pathOf: (row: number) => readonly JsonStep[] | null,
+  pathOf: PathOf,
   after: (row: number, places: JsonPlaces) => void,
 ): Generator<void, JsonPlaces> {
   const { data, starts, ends, valid, length } = texts;
@@ -144,10 +156,7 @@ function* search(
 }
 
 /** One place for each row. */
-const found = (
-  whole: Search,
-  pathOf: (row: number) => readonly JsonStep[] | null,
-): Generator<void, JsonPlaces> =>
+const found = (whole: Search, pathOf: PathOf): Generator<void, JsonPlaces> =>
   search(whole, pathOf, (row, places) => {
     if (places.length === row) places.addNone();
   });
@@ -208,15 +217,27 @@ function refuseText(
   );
 }
 
+const COMPUTED: Readonly<Record<string, OfPlaces>> = {
+  json_extract: jsonOf,
+  '->': jsonOf,
+  json_extract_string: textsOf,
+  '->>': textsOf,
+  json_type: typesOf,
+  json_array_length: lengthsOf,
+  json_keys: namesOf,
+};
+
+const functionsOf = (
+  make: (name: string, compute: OfPlaces) => RowFunction,
+): Record<string, RowFunction> =>
+  Object.fromEntries(Object.entries(COMPUTED).map(([name, of]) => [name, make(name, of)]));
+
 export const JSON_FUNCTIONS: Readonly<Record<string, RowFunction>> = {
-  json_extract: ofValue('json_extract', jsonOf),
-  '->': ofValue('->', jsonOf),
-  json_extract_string: ofValue('json_extract_string', textsOf),
-  '->>': ofValue('->>', textsOf),
-  json_type: ofValue('json_type', typesOf),
-  json_array_length: ofValue('json_array_length', lengthsOf),
-  json_keys: ofValue('json_keys', namesOf),
+  ...functionsOf(ofValue),
   json_valid: stepped('json_valid', false, function* ([given], _length, _type, memory) {
     return yield* valid(yield* textBytes(given as Column, memory));
   }),
 };
+
+/** The same for constant paths of several values. */
+export const JSON_LISTS: Readonly<Record<string, RowFunction>> = functionsOf(ofValues);

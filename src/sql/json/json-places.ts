@@ -97,10 +97,11 @@ export const jsonOf: OfPlaces = function* (places, type) {
   let isChanged = false;
   for (let at = 0, work = 0; at < length; at++) {
     if (places.valid[at] === 0) continue;
-    if (!hasBlanks(places, at)) continue;
-    forms[at] = SHORTENED;
-    isChanged = true;
-    work += (ends[at] as number) - (starts[at] as number);
+    if (hasBlanks(places, at)) {
+      forms[at] = SHORTENED;
+      isChanged = true;
+    }
+    work += (ends[at] as number) - (starts[at] as number) + VALUE_BYTES;
     if (work < JSON_STEP) continue;
     work = 0;
     yield;
@@ -113,7 +114,7 @@ export const textsOf: OfPlaces = function* (places, type) {
   const { data, length, starts, ends, escapes } = places;
   const forms = new Uint8Array(length);
   let isChanged = false;
-  for (let at = 0; at < length; at++) {
+  for (let at = 0, work = 0; at < length; at++) {
     if (places.valid[at] === 0) continue;
     const [start, end] = [starts[at] as number, ends[at] as number];
     const first = data[start];
@@ -124,6 +125,10 @@ export const textsOf: OfPlaces = function* (places, type) {
       if (escapes[at] === 1) forms[at] = UNESCAPED;
     } else if (hasBlanks(places, at)) forms[at] = SHORTENED;
     if (forms[at] !== AS_IS) isChanged = true;
+    work += end - start + VALUE_BYTES;
+    if (work < JSON_STEP) continue;
+    work = 0;
+    yield;
   }
   return isChanged ? yield* written(places, forms, type) : shared(places, type);
 };

@@ -34,8 +34,6 @@ for (const byte of [QUOTE, BACKSLASH]) IN_TEXT[byte] = 0;
 const IN_SCALAR = new Uint8Array(256).fill(1, 33);
 for (const byte of [COMMA, CLOSE_OBJECT, CLOSE_ARRAY]) IN_SCALAR[byte] = 0;
 
-const NONE: number[] = [];
-
 /** What a value takes beside its bytes, in bytes. */
 const VALUE_BYTES = 4;
 
@@ -70,31 +68,27 @@ export class JsonWalk {
     for (let step = first; step < steps.length; step++) {
       const isObject = data[at] === OPEN_OBJECT;
       const { member, item } = steps[step] as JsonStep;
-      const sought = isObject ? member : data[at] === OPEN_ARRAY ? item : undefined;
+      let sought = isObject ? member : data[at] === OPEN_ARRAY ? item : undefined;
+      if (typeof sought === 'number' && sought < 0) sought += yield* this.sizeOf(at, to);
       if (sought === undefined) return;
-      const isFromEnd = typeof sought === 'number' && sought < 0;
-      /** The last items, in turn, of which one is counted from the end. */
-      const last: number[] = isFromEnd ? [] : NONE;
       let found = -1;
       let count = 0;
       for (let next = this.#firstIn(at); next >= 0; count++) {
         let value = next;
         if (isObject) {
-          if (!this.#skip(next)) while (!this.#goOn()) yield;
+          for (let isOver = this.#skip(next); !isOver; isOver = this.#goOn()) yield;
           value = this.#afterMark(this.#at);
           if (typeof sought === 'object' && this.#isName(next, this.#at, sought)) found = value;
         } else if (count === sought) found = value;
-        else if (isFromEnd) last[count % -sought] = value;
         if (found >= 0) break;
         if (sought === 'all') yield* this.find(value, to, steps, take, step + 1);
-        if (!this.#skip(value)) while (!this.#goOn()) yield;
+        for (let isOver = this.#skip(value); !isOver; isOver = this.#goOn()) yield;
         next = this.#nextIn(this.#at);
       }
-      if (isFromEnd) found = last[count % -sought] ?? -1;
       if (found < 0) return;
       at = found;
     }
-    if (!this.#skip(at)) while (!this.#goOn()) yield;
+    for (let isOver = this.#skip(at); !isOver; isOver = this.#goOn()) yield;
     take(at, this.#at, this.#isEscaped);
   }
 
@@ -102,9 +96,10 @@ export class JsonWalk {
   *names(object: number, to: number, take: TakePlace): Generator<void, void> {
     this.#to = to;
     for (let next = this.#firstIn(object); next >= 0; ) {
-      if (!this.#skip(next)) while (!this.#goOn()) yield;
+      for (let isOver = this.#skip(next); !isOver; isOver = this.#goOn()) yield;
       take(next, this.#at, this.#isEscaped);
-      if (!this.#skip(this.#afterMark(this.#at))) while (!this.#goOn()) yield;
+      for (let isOver = this.#skip(this.#afterMark(this.#at)); !isOver; isOver = this.#goOn())
+        yield;
       next = this.#nextIn(this.#at);
     }
   }
@@ -114,7 +109,7 @@ export class JsonWalk {
     this.#to = to;
     let count = 0;
     for (let next = this.#firstIn(array); next >= 0; count++) {
-      if (!this.#skip(next)) while (!this.#goOn()) yield;
+      for (let isOver = this.#skip(next); !isOver; isOver = this.#goOn()) yield;
       next = this.#nextIn(this.#at);
     }
     return count;
