@@ -166,6 +166,7 @@ async function numbersOf(
   const numbers = new KeyNumbers(keys.map((key) => plainType(compileTree(key, schema).type)));
   const read = columnReader(keys, schema, work);
   const ofRows = new Int32Array(batches.reduce((sum, { numRows }) => sum + numRows, 0));
+  numbers.expect(ofRows.length);
   let at = 0;
   for (const batch of batches) {
     const columns = await read(batch);

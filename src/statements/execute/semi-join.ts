@@ -106,6 +106,7 @@ async function* keptRows(sides: Sides, numbers: KeyNumbers): AsyncGenerator<Reco
   const batches = await collected(left, held);
   if (batches.length === 0) return;
   const rows = batches.reduce((sum, { numRows }) => sum + numRows, 0);
+  numbers.expect(rows);
   const keys: { readonly columns: Column[]; readonly numbers: Int32Array }[] = [];
   for (const batch of batches) {
     const columns = await ofLeft(batch);

@@ -3,7 +3,7 @@
  * same number in every batch. `add` numbers new rows too, with nulls that are equal to each other;
  * in a single column null has number 0. `find` only looks rows up, and gives 0 for rows that were
  * not added and for rows with a null. `columns` turns numbers back into values. `reserve` makes
- * room in steps before `add`. The values of each column are numbered first (value-numbers.ts), and
+ * room in steps before `add`, and `expect` says how many rows there will be. The values of each column are numbered first (value-numbers.ts), and
  * then pairs of these numbers, column after column.
  */
 import type { DataType } from '../../arrow/index.ts';
@@ -67,10 +67,22 @@ class PairNumbers {
     return count;
   }
 
-  /** The numbers of pairs that were added; 0 for others. */
+  /** The numbers of pairs that were added; 0 for others, and for those with a 0. */
   find(left: Int32Array, right: Int32Array): Int32Array {
     const out = new Int32Array(left.length);
-    this.table.known(pairWords(left, right), out);
+    const words = new Int32Array(left.length * 2);
+    const rows = new Int32Array(left.length);
+    let count = 0;
+    for (let row = 0; row < left.length; row++) {
+      if (left[row] === 0 || right[row] === 0) continue;
+      words[2 * count] = left[row] as number;
+      words[2 * count + 1] = right[row] as number;
+      rows[count++] = row;
+    }
+    const found = count === rows.length ? out : new Int32Array(count);
+    this.table.known(words, found);
+    if (found === out) return out;
+    for (let at = 0; at < count; at++) out[rows[at] as number] = found[at] as number;
     return out;
   }
 
@@ -125,6 +137,11 @@ export class KeyNumbers {
     return tables.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
+  /** Says that so many rows will be added in all, most of which have keys of their own. */
+  expect(rows: number): void {
+    for (const column of this.#columns) column.expect(rows);
+  }
+
   /** Makes room for so many rows, in steps where that takes long. */
   *reserve(rows: number): Generator<void, void> {
     for (const table of [...this.#columns, ...this.#pairs]) yield* table.reserve(rows);
@@ -152,11 +169,7 @@ export class KeyNumbers {
     );
     let numbers = first as Int32Array;
     for (const [at, next] of more.entries()) {
-      const before = numbers;
-      numbers = (this.#pairs[at] as PairNumbers).find(before, next);
-      for (let row = 0; row < next.length; row++) {
-        if (before[row] === 0 || next[row] === 0) numbers[row] = 0;
-      }
+      numbers = (this.#pairs[at] as PairNumbers).find(numbers, next);
     }
     return numbers;
   }

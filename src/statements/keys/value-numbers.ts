@@ -22,7 +22,7 @@ import {
   validityOf,
 } from '../../sql/index.ts';
 import { ByteTable } from './byte-table.ts';
-import { SmallNumbers } from './small-numbers.ts';
+import { DenseIntegers } from './dense-integers.ts';
 import { WordTable } from './word-table.ts';
 
 /** How the values of a type are held. */
@@ -70,7 +70,7 @@ export class ValueNumbers {
   readonly #type: DataType;
   readonly #kind: Kind;
   readonly #words = new WordTable();
-  readonly #small = new SmallNumbers(this.#words);
+  readonly #dense = new DenseIntegers(this.#words);
   readonly #texts = new ByteTable();
   readonly #numbers = new Map<unknown, number>();
   readonly #values: Value[] = [];
@@ -96,8 +96,13 @@ export class ValueNumbers {
   }
 
   get bytes(): number {
-    const ofWords = this.#words.bytes + this.#small.bytes;
+    const ofWords = this.#words.bytes + this.#dense.bytes;
     return (this.#kind === 'words' ? ofWords : this.#texts.bytes) + this.#valueBytes;
+  }
+
+  /** Says that so many rows will be added, most of which have values of their own. */
+  expect(rows: number): void {
+    this.#dense.expect(rows);
   }
 
   /** Makes room for the values of so many rows, in steps where that takes long. */
@@ -182,11 +187,11 @@ export class ValueNumbers {
     return out;
   }
 
-  /** False where the values are none of 32 bits, or most of them are large. */
+  /** False where the values are none of 32 bits, or lie far apart. */
   #numberIntegers(column: Column, isAdding: boolean, out: Int32Array): boolean {
     if (column.form !== 'number' || !(column.values instanceof Int32Array)) return false;
     if (familyOf(column.type) === 'float') return false;
-    return this.#small.numbers(column.values, validityOf(column), isAdding, out);
+    return this.#dense.numbers(column.values, validityOf(column), isAdding, out);
   }
 
   /** Skips nulls: whatever the words hold there is no value. */
@@ -211,7 +216,7 @@ export class ValueNumbers {
   }
 
   #numberAll(words: Int32Array, isAdding: boolean, out: Int32Array): void {
-    if (this.#small.numbers(words, null, isAdding, out)) return;
+    if (this.#dense.numbers(words, null, isAdding, out)) return;
     if (isAdding) this.#words.numbers(words, out);
     else this.#words.known(words, out);
   }
