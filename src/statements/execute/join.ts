@@ -41,7 +41,14 @@ import {
   joined,
   pairSchema,
 } from '../steps/index.ts';
-import { AllPairs, type Chains, KeyPairs, only, type PairFinder } from './pair-finders.ts';
+import {
+  AllPairs,
+  type Chains,
+  KeyPairs,
+  only,
+  type PairFinder,
+  PairRows,
+} from './pair-finders.ts';
 import { PairRuns } from './pair-runs.ts';
 import { SortedRows } from './range-pairs.ts';
 import {
@@ -203,6 +210,7 @@ class Probe {
   readonly #dictionaries: readonly (Vector | undefined)[];
   readonly #condition: ReturnType<typeof compileConditionTree> | undefined;
   readonly #runs: PairRuns;
+  readonly #rowsOfPairs = new PairRows();
   /** Where each column of the result comes from. */
   readonly #places: readonly { readonly isKept: boolean; readonly at: number }[];
   /** Whether rows of the kept side are given by whether they had a partner. */
@@ -331,16 +339,21 @@ class Probe {
     }
     const found = numbers.find(await this.#keys(batch));
     const known = own === undefined ? found : only(found, own);
-    return new KeyPairs(known, chains);
+    return new KeyPairs(known, chains, this.#rowsOfPairs);
   }
 
   #paired(batch: RecordBatch, streamed: Uint32Array, kept: Uint32Array): RecordBatch {
     const own = columnsOf(batch);
     const others = columnsOf(this.#kept.batch);
     const isWhole = streamed.length === batch.numRows && isCounting(streamed);
+    let indices: Uint32Array | undefined;
     const columns = this.#places.map(({ isKept, at }) => {
       const dictionary = isKept ? this.#dictionaries[at] : undefined;
-      if (dictionary !== undefined) return indicesOf(dictionary, kept);
+      if (dictionary !== undefined) {
+        // The next pairs take the place of these.
+        indices ??= kept.slice();
+        return indicesOf(dictionary, indices);
+      }
       if (isKept) return gatherData(others[at] as Data, kept);
       return isWhole ? (own[at] as Data) : gatherData(own[at] as Data, streamed);
     });

@@ -25,8 +25,26 @@ export interface PairFinder {
   next(): { readonly streamed: Uint32Array; readonly kept: Uint32Array };
 }
 
+/** Rows of pairs, in arrays that are used again for the next pairs. */
+export class PairRows {
+  streamed = new Uint32Array(0);
+  kept = new Uint32Array(0);
+
+  roomFor(pairs: number): void {
+    if (this.streamed.length >= pairs) return;
+    this.streamed = new Uint32Array(pairs);
+    this.kept = new Uint32Array(pairs);
+  }
+
+  /** The first of them. */
+  first(pairs: number): { streamed: Uint32Array; kept: Uint32Array } {
+    return { streamed: this.streamed.subarray(0, pairs), kept: this.kept.subarray(0, pairs) };
+  }
+}
+
 export class KeyPairs implements PairFinder {
   readonly #numbers: Int32Array;
+  readonly #pairs: PairRows;
   readonly #first: Int32Array;
   readonly #next: Int32Array;
   readonly #isUnique: boolean;
@@ -34,8 +52,10 @@ export class KeyPairs implements PairFinder {
   /** The next row of the kept side for the row at hand; -1 where its chain is at its end. */
   #chain = -1;
 
-  constructor(numbers: Int32Array, { first, next, isUnique }: Chains) {
+  /** @param pairs for what it finds: each call of `next` ends what the one before gave */
+  constructor(numbers: Int32Array, { first, next, isUnique }: Chains, pairs: PairRows) {
     this.#numbers = numbers;
+    this.#pairs = pairs;
     this.#first = first;
     this.#next = next;
     this.#isUnique = isUnique;
@@ -51,16 +71,16 @@ export class KeyPairs implements PairFinder {
   #all(): { streamed: Uint32Array; kept: Uint32Array } {
     const rows = this.#numbers.length - this.#row;
     this.#row = this.#numbers.length;
-    const streamed = new Uint32Array(rows);
-    const kept = new Uint32Array(rows);
+    this.#pairs.roomFor(rows);
+    const { streamed, kept } = this.#pairs;
     const count = rows === 0 ? 0 : partners(this.#numbers, this.#first, streamed, kept);
-    return { streamed: streamed.subarray(0, count), kept: kept.subarray(0, count) };
+    return this.#pairs.first(count);
   }
 
   next(): { streamed: Uint32Array; kept: Uint32Array } {
     if (this.#isUnique) return this.#all();
-    const streamed = new Uint32Array(BATCH_ROWS);
-    const kept = new Uint32Array(BATCH_ROWS);
+    this.#pairs.roomFor(BATCH_ROWS);
+    const { streamed, kept } = this.#pairs;
     const numbers = this.#numbers;
     const first = this.#first;
     const next = this.#next;
@@ -80,7 +100,7 @@ export class KeyPairs implements PairFinder {
     }
     this.#row = row;
     this.#chain = chain;
-    return { streamed: streamed.subarray(0, count), kept: kept.subarray(0, count) };
+    return this.#pairs.first(count);
   }
 }
 

@@ -8,6 +8,7 @@
  */
 import type { DataType } from '../../arrow/index.ts';
 import type { Column } from '../../sql/index.ts';
+import { SpareWords } from './spare-words.ts';
 import { type KeyColumn, ValueNumbers } from './value-numbers.ts';
 import { WordTable } from './word-table.ts';
 
@@ -23,13 +24,19 @@ class PairNumbers {
   #places = new Int32Array(0);
   #width = 0;
   #asked = new Int32Array(0);
+  readonly #found = new SpareWords();
+  readonly #words = new SpareWords();
+  readonly #rows = new SpareWords();
+  readonly #known = new SpareWords();
 
   get size(): number {
     return this.table.size;
   }
 
   get bytes(): number {
-    return this.table.bytes + this.#places.byteLength + this.#asked.byteLength;
+    const spare = [this.#found, this.#words, this.#rows, this.#known];
+    const own = this.#places.byteLength + this.#asked.byteLength;
+    return spare.reduce((sum, { bytes }) => sum + bytes, this.table.bytes + own);
   }
 
   reserve(rows: number): Generator<void, void> {
@@ -67,11 +74,14 @@ class PairNumbers {
     return count;
   }
 
-  /** The numbers of pairs that were added; 0 for others, and for those with a 0. */
+  /**
+   * The numbers of pairs that were added; 0 for others, and for those with a 0. The result is valid
+   * until the next call.
+   */
   find(left: Int32Array, right: Int32Array): Int32Array {
-    const out = new Int32Array(left.length);
-    const words = new Int32Array(left.length * 2);
-    const rows = new Int32Array(left.length);
+    const out = this.#found.take(left.length).fill(0);
+    const words = this.#words.take(left.length * 2);
+    const rows = this.#rows.take(left.length);
     let count = 0;
     for (let row = 0; row < left.length; row++) {
       if (left[row] === 0 || right[row] === 0) continue;
@@ -79,9 +89,8 @@ class PairNumbers {
       words[2 * count + 1] = right[row] as number;
       rows[count++] = row;
     }
-    const found = count === rows.length ? out : new Int32Array(count);
+    const found = this.#known.take(count);
     this.table.known(words, found);
-    if (found === out) return out;
     for (let at = 0; at < count; at++) out[rows[at] as number] = found[at] as number;
     return out;
   }
@@ -162,7 +171,10 @@ export class KeyNumbers {
     return numbers;
   }
 
-  /** 0 for rows that did not come before, and for those with a null. */
+  /**
+   * 0 for rows that did not come before, and for those with a null. The result is valid until the
+   * next call.
+   */
   find(columns: readonly Column[]): Int32Array {
     const [first, ...more] = columns.map((column, at) =>
       (this.#columns[at] as ValueNumbers).find(column),

@@ -23,6 +23,7 @@ import {
 } from '../../sql/index.ts';
 import { ByteTable } from './byte-table.ts';
 import { DenseIntegers } from './dense-integers.ts';
+import { SpareWords } from './spare-words.ts';
 import { WordTable } from './word-table.ts';
 
 /** How the values of a type are held. */
@@ -75,6 +76,7 @@ export class ValueNumbers {
   readonly #numbers = new Map<unknown, number>();
   readonly #values: Value[] = [];
   readonly #dictionaries = new WeakMap<Vector, KnownDictionary>();
+  readonly #found = new SpareWords();
   #valueBytes = 0;
 
   /** @param type of the values, without a dictionary around it */
@@ -97,7 +99,8 @@ export class ValueNumbers {
 
   get bytes(): number {
     const ofWords = this.#words.bytes + this.#dense.bytes;
-    return (this.#kind === 'words' ? ofWords : this.#texts.bytes) + this.#valueBytes;
+    const ofTable = this.#kind === 'words' ? ofWords : this.#texts.bytes;
+    return ofTable + this.#valueBytes + this.#found.bytes;
   }
 
   /** Says that so many rows will be added, most of which have values of their own. */
@@ -114,7 +117,7 @@ export class ValueNumbers {
   /** The number of each row: 0 for null, from 1 on for others. New values are given new ones. */
   add(column: KeyColumn): Int32Array {
     if ('rows' in column) return this.#ofEntries(column);
-    return 'form' in column ? this.#of(column, true) : this.#ofDictionary(column);
+    return 'form' in column ? this.#added(column) : this.#ofDictionary(column);
   }
 
   /** Looks up the entries that rows have, each once. */
@@ -128,7 +131,7 @@ export class ValueNumbers {
       places[entry] = count;
       asked[count++] = entry;
     }
-    const numbers = this.#of(gatherColumn(values, asked.subarray(0, count)), true);
+    const numbers = this.#added(gatherColumn(values, asked.subarray(0, count)));
     const out = new Int32Array(rows.length);
     for (let row = 0; row < rows.length; row++) {
       out[row] = numbers[places[rows[row] as number] as number] as number;
@@ -160,22 +163,30 @@ export class ValueNumbers {
         numbers[entry] = 0;
         asked.push(entry);
       }
-      const given = this.#of(gatherColumn(values, Uint32Array.from(asked)), true);
+      const given = this.#added(gatherColumn(values, Uint32Array.from(asked)));
       for (const [at, entry] of asked.entries()) numbers[entry] = given[at] as number;
       isFilled(rows, numbers, out);
     }
     return out;
   }
 
-  /** Does the same without adding: values that did not occur before give 0 too. */
+  /**
+   * Does the same without adding: values that did not occur before give 0 too. The result is valid
+   * until the next call.
+   */
   find(column: Column): Int32Array {
-    return this.#of(column, false);
+    return this.#of(column, false, this.#found.take(column.length).fill(0));
   }
 
-  #of(column: Column, isAdding: boolean): Int32Array {
-    const out = new Int32Array(column.length);
+  #added(column: Column): Int32Array {
+    return this.#of(column, true, new Int32Array(column.length));
+  }
+
+  /** @param out of zeros, which it returns */
+  #of(column: Column, isAdding: boolean, out: Int32Array): Int32Array {
     if (column.form === 'constant') {
-      const [number = 0] = this.#of(columnOf(column.type, [column.value]), isAdding);
+      const one = columnOf(column.type, [column.value]);
+      const [number = 0] = this.#of(one, isAdding, new Int32Array(1));
       return out.fill(number);
     }
     if (this.#kind === 'bytes' && column.form === 'bytes') {

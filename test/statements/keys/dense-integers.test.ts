@@ -100,3 +100,17 @@ test('keys in no order lie near each other once their number is known', () => {
   expect(told.find([given])).toEqual(untold.find([given]));
   expect(told.bytes).not.toBe(untold.bytes);
 });
+
+test('what is found lies in one array for batch after batch', () => {
+  const type = new Int32();
+  const keys = new KeyNumbers([type, type]);
+  const given = [column(type, mixed, 0), column(type, (at) => at % 3, 0)];
+  const added = keys.add(given);
+  const found = keys.find(given);
+  const both = Int32Array.from(added, (number, row) => (isNull(row) ? 0 : number));
+  expect(found).toEqual(both);
+  const { buffer } = found;
+  const later = [column(type, mixed, ROWS), column(type, (at) => at % 3, ROWS)];
+  expect(keys.find(later).buffer).toBe(buffer);
+  expect(keys.find(given)).toEqual(both);
+});
