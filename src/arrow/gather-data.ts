@@ -160,8 +160,19 @@ function pickWords(from: Int32Array, to: Int32Array, indices: Uint32Array): void
   for (let at = 0; at < indices.length; at += 1) to[at] = from[indices[at] as number] as number;
 }
 
-/** Copies runs of neighbouring rows at once. */
+/** Up to so many words a row a loop beats the set-up of a block copy. */
+const MOST_WORDS = 16;
+
+/** Copies narrow rows word by word, and runs of neighbouring wide ones at once. */
 function copyRows(from: TypedArray, to: TypedArray, stride: number, indices: Uint32Array): void {
+  const bytes = stride * from.BYTES_PER_ELEMENT;
+  if (bytes % 4 === 0 && bytes <= 4 * MOST_WORDS && from.byteOffset % 4 === 0) {
+    const source = new Int32Array(from.buffer, from.byteOffset, from.byteLength >> 2);
+    const target = new Int32Array(to.buffer, to.byteOffset, to.byteLength >> 2);
+    if (bytes === 16) copyFours(source, target, indices);
+    else copyWords(source, target, bytes >> 2, indices);
+    return;
+  }
   const target = to as Uint8Array;
   const source = from as Uint8Array;
   let at = 0;
@@ -171,6 +182,28 @@ function copyRows(from: TypedArray, to: TypedArray, stride: number, indices: Uin
     while (at + run < indices.length && indices[at + run] === first + run) run += 1;
     target.set(source.subarray(first * stride, (first + run) * stride), at * stride);
     at += run;
+  }
+}
+
+/** The loop for four words a row, as decimals have. */
+function copyFours(from: Int32Array, to: Int32Array, indices: Uint32Array): void {
+  let next = 0;
+  for (let at = 0; at < indices.length; at += 1) {
+    const first = (indices[at] as number) * 4;
+    to[next] = from[first] as number;
+    to[next + 1] = from[first + 1] as number;
+    to[next + 2] = from[first + 2] as number;
+    to[next + 3] = from[first + 3] as number;
+    next += 4;
+  }
+}
+
+function copyWords(from: Int32Array, to: Int32Array, words: number, indices: Uint32Array): void {
+  let next = 0;
+  for (let at = 0; at < indices.length; at += 1) {
+    const first = (indices[at] as number) * words;
+    for (let word = 0; word < words; word += 1) to[next + word] = from[first + word] as number;
+    next += words;
   }
 }
 
