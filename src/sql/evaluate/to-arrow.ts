@@ -141,9 +141,32 @@ function placeSafeIntegers(words: Int32Array, { values, valid, length }: NumberC
   }
 }
 
+/** The words of 64-bit integers; null for a column in another form. */
+function wordsOfWide(column: Column): Int32Array | null {
+  if (column.form !== 'wide' || !(column.values instanceof BigInt64Array)) return null;
+  const { buffer, byteOffset } = column.values;
+  return new Int32Array(buffer, byteOffset, 2 * column.length);
+}
+
+/** Two words a row as `stride` words, by the sign. */
+function extendWords(words: Int32Array, stride: number, out: Uint32Array): void {
+  for (let i = 0, at = 0; i < words.length; i += 2, at += stride) {
+    const high = words[i + 1] as number;
+    out[at] = words[i] as number;
+    out[at + 1] = high;
+    for (let k = 2; k < stride; k++) out[at + k] = high >> 31;
+  }
+}
+
 function decimals(column: Column, type: Decimal): Uint32Array {
   const stride = type.bitWidth / 32;
   const out = new Uint32Array(column.length * stride);
+  const narrow = column.form === 'number' ? new Int32Array(2 * column.length) : wordsOfWide(column);
+  if (column.form === 'number' && narrow !== null) placeSafeIntegers(narrow, column);
+  if (narrow !== null && stride > 1) {
+    extendWords(narrow, stride, out);
+    return out;
+  }
   const read = reader(column);
   for (let i = 0; i < column.length; i++) {
     let value = (read(i) ?? 0n) as bigint;

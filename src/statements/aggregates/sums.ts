@@ -32,6 +32,9 @@ const WORD = 2 ** 32;
 const CARRY_ROWS = 1 << 20;
 /** High halves beyond this are moved on: those of the rows until the next time leave them below 2^53. */
 const MOST_HIGH = 2 ** 51;
+/** Halves below these have sums below 2^53. */
+const SAFE_HIGH = 2 ** 20;
+const SAFE_LOW = 2 ** 52;
 
 /**
  * Adds the halves of 64-bit values separately; they are combined at the end, or before they would
@@ -160,18 +163,41 @@ export class IntegerSums implements Accumulator {
     return words + BigInt(this.#low[group] as number) + (this.#wide?.[group] ?? 0n);
   }
 
+  /** The sums of a range at the places of their groups, as doubles; null where these are not exact. */
+  #safeSums({ from, to }: GroupRange): Float64Array | null {
+    if (this.#wide !== undefined) return null;
+    const sums = new Float64Array(to);
+    const low = this.#low;
+    const high = this.#high;
+    for (let group = from; group < to; group++) {
+      const upper = high[group] ?? 0;
+      const lower = low[group] ?? 0;
+      if (Math.abs(upper) >= SAFE_HIGH || Math.abs(lower) >= SAFE_LOW) return null;
+      sums[group] = upper * WORD + lower;
+    }
+    return sums;
+  }
+
   result(range: GroupRange): Column {
     const { name, type, argument } = this.#aggregate;
     const counts = this.#counts;
+    const safe = this.#safeSums(range);
     if (name === 'avg') {
       const isDecimal = familyOf(argument as DataType) === 'decimal';
       const scale = isDecimal ? 10 ** (argument as Decimal).scale : 1;
       const means = new Float64Array(range.to);
       for (let group = range.from; group < range.to; group++) {
         const count = counts[group] ?? 0;
-        if (count > 0) means[group] = meanOf(this.#sum(group), scale * count);
+        if (count === 0) continue;
+        means[group] =
+          safe === null
+            ? meanOf(this.#sum(group), scale * count)
+            : (safe[group] as number) / (scale * count);
       }
       return numbersWhere(type, means, counts, range);
+    }
+    if (safe !== null && areWithin(safe, type, range)) {
+      return numbersWhere(type, safe, counts, range);
     }
     const check = sumCheck(type, 'A sum');
     return columnFor(type, range, (group) => {
@@ -181,6 +207,17 @@ export class IntegerSums implements Accumulator {
       return sum;
     });
   }
+}
+
+/** Whether a type holds all sums of a range, which doubles hold exactly. */
+function areWithin(sums: Float64Array, type: DataType, { from, to }: GroupRange): boolean {
+  // Bounds that are rounded here are beyond all of these sums.
+  const [least, most] = sumRange(type).map(Number) as [number, number];
+  for (let group = from; group < to; group++) {
+    const sum = sums[group] as number;
+    if (sum < least || sum > most) return false;
+  }
+  return true;
 }
 
 /** The halves of the sum of all values, and their number; undefined for values that have no halves. */
