@@ -3,7 +3,8 @@
  * `buildDecimal`) from JavaScript values. A value that does not fit its type throws
  * TableSchemaValidation. Integers and decimals may also be given as text. Numbers are rounded to
  * the type of a float column; if the context has `exactFloats`, a number that rounding would change
- * throws instead. A bigint in a float column must be one that a double holds exactly, unless
+ * throws instead. A Date in a float64 column is its milliseconds, as LanceDB's programs store them. A
+ * bigint in a float column must be one that a double holds exactly, unless
  * `roundsIntegers` is set; a narrower column then rounds it as it does numbers.
  */
 import {
@@ -23,6 +24,7 @@ import {
   misfit,
   type Place,
 } from './column-data.ts';
+import { isDate } from './js-values.ts';
 
 type Values = readonly unknown[];
 type SmallInts = Int8Array | Int16Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
@@ -97,7 +99,7 @@ export function buildFloat(type: Float, values: Values, place: Place, context: B
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
     if (value === null || value === undefined) continue;
-    const number = floatFrom(value, context.roundsIntegers);
+    const number = floatFrom(value, type, context.roundsIntegers);
     if (number === undefined || !setFloat(out, i, number, context.exactFloats)) {
       throw misfit(place, i, value, type, context);
     }
@@ -125,13 +127,18 @@ function setFloat(out: FloatStore, index: number, value: number, exact: boolean)
   return !exact || out[index] === value || Number.isNaN(value);
 }
 
-function floatFrom(value: unknown, rounds: boolean): number | undefined {
+function floatFrom(value: unknown, type: Float, rounds: boolean): number | undefined {
   if (typeof value === 'number') return value;
-  if (typeof value !== 'bigint') return undefined;
+  if (typeof value !== 'bigint') {
+    const isTime = type.precision === Precision.DOUBLE && isDate(value) && isValid(value);
+    return isTime ? value.getTime() : undefined;
+  }
   const number = Number(value);
   const fits = Number.isFinite(number) && (rounds || BigInt(number) === value);
   return fits ? number : undefined;
 }
+
+const isValid = (date: Date): boolean => !Number.isNaN(date.getTime());
 
 export function buildBool(
   type: DataType,
