@@ -13,12 +13,13 @@ export { PostingsBuilder } from './postings-builder.ts';
 export type { TextStatistics } from './scores.ts';
 export { type ColumnSearch, type PlannedPhrase, SearchPlan } from './search-plan.ts';
 export {
+  impactsOf,
   type PhraseWord,
   phrasePostings,
   type SlotPostings,
   scoreSegment,
 } from './segment-scores.ts';
-export { impactsOf, type SlotBlocks, sumSegment } from './sum-segment.ts';
+export { type SlotBlocks, sumSegment } from './sum-segment.ts';
 export {
   describeTextQuery,
   type FullTextQuery,

@@ -4,8 +4,8 @@
  * and each phrase of several words, a number (slot). A reader of texts or of an index counts the
  * slots in a document, and the plan's scorer turns the counts into a score. If `isFuzzy`, the terms
  * of fuzzy words and prefixes have to be found first; `expand` then gives them slots, so `slots`
- * grows. `weights` returns what sum-segment.ts needs, or undefined if scores are no plain sum over
- * one column. More than 4,096 words, counted once for each column, throw InvalidInput.
+ * grows. `weights` returns what sum-segment.ts needs, or undefined if scores have no such bound or are of
+ * several columns. More than 4,096 words, counted once for each column, throw InvalidInput.
  */
 import { DirspaceError } from '../errors.ts';
 import type { Pause } from '../steps.ts';
@@ -58,12 +58,15 @@ interface FuzzyGroups {
   readonly own: number;
 }
 
-/** A query whose scores are sums over the slots of one column. */
-interface Summed {
-  readonly boost: number;
+/** What bounds the scores of a query over one column. */
+interface Bounded {
+  readonly column: number;
+  /** By slot: the score has at most the sum of these, each times frequency and share of its slot. */
+  readonly factors: ReadonlyMap<number, number>;
   readonly all: boolean;
-  readonly slots: LeafSlots;
   readonly phrase: PlannedPhrase | undefined;
+  /** Undefined where the sum is the score. */
+  readonly tree: { readonly required: ReadonlySet<number> } | undefined;
 }
 
 /** Words of a request, those of each column that a part of it searches counted. */
@@ -242,50 +245,119 @@ export class SearchPlan {
     return this.columns.some(({ phrases }) => phrases.length > 0);
   }
 
-  /** Whether `weights` tells all that scores need. */
-  get isSum(): boolean {
-    return this.#summed() !== undefined;
+  /** The slots that bound a score, where `weights` tells their weights. */
+  get boundSlots(): ReadonlySet<number> | undefined {
+    const bounded = this.#bounded();
+    return bounded && new Set(bounded.factors.keys());
   }
 
-  #summed(): Summed | undefined {
+  #bounded(): Bounded | undefined {
     const { root } = this;
+    const [column, ...more] = this.columns;
+    if (column === undefined || more.length > 0) return undefined;
+    const summed = this.#summed(root, column);
+    if (summed !== undefined) return summed;
+    const factors = new Map<number, number>();
+    if (!this.#addFactors(root, factors)) return undefined;
+    const required = new Set(this.#required(root));
+    const tree = { required };
+    return { column: 0, factors, all: false, phrase: undefined, tree };
+  }
+
+  /** Of a match, a prefix or a phrase, whose scores are sums. */
+  #summed(root: TextQuery, { phrases }: ColumnSearch): Bounded | undefined {
     if (root.kind !== 'match' && root.kind !== 'prefix' && root.kind !== 'phrase') return undefined;
     const [slots, ...more] = this.#leaves.get(root) ?? [];
     if (slots === undefined || more.length > 0) return undefined;
-    if (root.kind === 'phrase') {
-      const phrase = this.columns[slots.column]?.phrases.find(({ slot }) => slot === slots.phrase);
-      return { boost: 1, all: true, slots, phrase };
-    }
-    const { boost, all } = root;
-    if (boost === 0) return undefined;
+    const isPhrase = root.kind === 'phrase';
+    const all = isPhrase || root.all;
     // A word that stands for several terms is there with any of them.
-    if (all && slots.groups.some((terms) => terms.length !== 1)) return undefined;
-    return { boost, all, slots, phrase: undefined };
+    if (!isPhrase && all && slots.groups.some((terms) => terms.length !== 1)) return undefined;
+    const factors = new Map<number, number>();
+    if (!this.#addFactors(root, factors)) return undefined;
+    const phrase = phrases.find(({ slot }) => slot === slots.phrase);
+    return { column: slots.column, factors, all, phrase, tree: undefined };
   }
 
   /**
-   * The weights of slots, where the query is a match of words or a phrase in one column; else
-   * undefined.
+   * Adds what slots add to a score at most: the best of several parts is below their sum, and a
+   * negative part takes away. False where that is no bound, or documents may have a bound of 0.
+   */
+  #addFactors(query: TextQuery, factors: Map<number, number>): boolean {
+    switch (query.kind) {
+      case 'match':
+      case 'prefix':
+      case 'phrase': {
+        const boost = query.kind === 'phrase' ? 1 : query.boost;
+        if (!(boost > 0)) return false;
+        for (const { groups } of this.#leaves.get(query) ?? []) {
+          for (const slot of groups.flat()) factors.set(slot, (factors.get(slot) ?? 0) + boost);
+        }
+        return true;
+      }
+      case 'best':
+        return query.matches.every((match) => this.#addFactors(match, factors));
+      case 'boost': {
+        const isLess = query.negativeBoost >= 0 && this.#addFactors(query.negative, new Map());
+        return isLess && !hasBoost(query.negative) && this.#addFactors(query.positive, factors);
+      }
+      default:
+        return [...query.must, ...query.should].every((part) => this.#addFactors(part, factors));
+    }
+  }
+
+  /** Slots that each document of the answer has. */
+  #required(query: TextQuery): number[] {
+    switch (query.kind) {
+      case 'match':
+      case 'prefix':
+      case 'phrase': {
+        const [slots, ...more] = this.#leaves.get(query) ?? [];
+        if (slots === undefined || more.length > 0) return [];
+        const all = query.kind === 'phrase' || query.all || slots.groups.length === 1;
+        return all ? slots.groups.flatMap((group) => (group.length === 1 ? group : [])) : [];
+      }
+      case 'boost':
+        return this.#required(query.positive);
+      case 'boolean':
+        return query.must.flatMap((part) => this.#required(part));
+      default:
+        return [];
+    }
+  }
+
+  /**
+   * The weights of slots, where the query is of one column and its scores have bounds that are sums
+   * over slots; else undefined.
    */
   weights(statistics: TextStatistics): SlotWeights | undefined {
-    const summed = this.#summed();
-    if (summed === undefined) return undefined;
-    const { boost, all, phrase } = summed;
-    const { column, groups } = summed.slots;
+    const bounded = this.#bounded();
+    if (bounded === undefined) return undefined;
+    const { column, factors, all, phrase, tree } = bounded;
     const documents = statistics.documents[column] ?? 0;
     const weights = new Map<number, number>();
-    for (const slot of groups.flat()) {
-      const weight = boost * inverseFrequency(documents, statistics.frequencies[slot] ?? 0);
-      weights.set(slot, (weights.get(slot) ?? 0) + weight);
+    for (const [slot, factor] of factors) {
+      weights.set(slot, factor * inverseFrequency(documents, statistics.frequencies[slot] ?? 0));
     }
     const average = documents === 0 ? 1 : (statistics.tokens[column] ?? 0) / documents;
-    return { column, average, weights, all, phrase };
+    if (tree === undefined) return { column, average, weights, all, phrase, tree };
+    const { phrases } = this.columns[column] as ColumnSearch;
+    const scorer = this.scorer(statistics);
+    const own = { ...tree, scorer, slots: this.slots, words: this.words, phrases };
+    return { column, average, weights, all, phrase, tree: own };
   }
 
   /** Scores documents by these statistics. */
   scorer(statistics: TextStatistics): Scorer {
     return scorerOf(this.root, this.#leaves, statistics);
   }
+}
+
+/** Whether a part of a query takes from scores, so that these may be below 0. */
+function hasBoost(query: TextQuery): boolean {
+  if (query.kind === 'boost') return true;
+  if (query.kind !== 'boolean') return false;
+  return [...query.must, ...query.should].some(hasBoost);
 }
 
 /** N-grams have one position, and one that is there twice counts once; words count each time. */

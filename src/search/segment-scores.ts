@@ -2,12 +2,13 @@
  * `scoreSegment` scores the documents of an index segment for any query, in steps, and adds those
  * that match to a `TopRows` (top-rows.ts). It goes through the postings of the query's terms in
  * windows of documents. `phrasePostings` finds the documents that contain a phrase, and throws
- * BadPostings for damaged positions. sum-segment.ts is faster, for most queries of one match,
- * prefix or phrase in one column.
+ * BadPostings for damaged positions. sum-segment.ts is faster, for most queries of one column.
+ * `impactsOf` computes what it needs of common words, and `TreeScores` scores the documents that it
+ * finds for a query of several parts.
  */
-import { hasPhrase, type PositionReader } from './phrases.ts';
-import { BLOCK, firstFrom, type Postings } from './postings.ts';
-import type { Scorer } from './scores.ts';
+import { hasPhrase, PhraseOrder, type PositionReader, type WordInPhrase } from './phrases.ts';
+import { BLOCK, type BlockReader, firstFrom, type Postings } from './postings.ts';
+import { MOST_SHARE, type Scorer, Shares } from './scores.ts';
 import type { PlannedPhrase } from './search-plan.ts';
 import type { TopRows } from './top-rows.ts';
 
@@ -26,6 +27,10 @@ export interface SegmentDocuments {
   readonly rowOf: (document: number) => number;
 }
 
+/** The impact of MOST_SHARE. */
+export const MOST_IMPACT = 255;
+/** Blocks between two steps. */
+const STEP_BLOCKS = 512;
 const WINDOW = 1 << 14;
 /** Postings between two steps. */
 const STEP = 1 << 16;
@@ -295,4 +300,91 @@ export function* phrasePostings(
     documents: Uint32Array.from(found),
     counts: new Uint32Array(found.length).fill(1),
   };
+}
+
+/**
+ * An upper bound of a word's share in each document, by the average length of the segment, in steps
+ * of MOST_SHARE / 255; 0 for documents without the word. @throws BadPostings
+ */
+export function* impactsOf(
+  blocks: BlockReader,
+  lengths: Uint32Array,
+  average: number,
+): Generator<void, Uint8Array> {
+  const impacts = new Uint8Array(lengths.length);
+  const shares = new Shares(lengths, average);
+  const { documents, counts } = blocks;
+  for (let block = 0; block < blocks.blocks; block++) {
+    blocks.read(block);
+    for (let at = 0; at < blocks.count; at++) {
+      const document = documents[at] as number;
+      const share = shares.of(document, counts[at] as number);
+      impacts[document] = Math.ceil(share * (MOST_IMPACT / MOST_SHARE));
+    }
+    if (block % STEP_BLOCKS === STEP_BLOCKS - 1) yield;
+  }
+  return impacts;
+}
+
+/** What scores a document by a query that is no plain sum. */
+export interface SlotTree {
+  readonly scorer: Scorer;
+  readonly slots: number;
+  /** What it takes to score a document, at most. */
+  readonly words: number;
+  readonly phrases: readonly PlannedPhrase[];
+  /** Slots that each document of the answer has. */
+  readonly required: ReadonlySet<number>;
+}
+
+/** A word whose documents are looked for in order. */
+interface SoughtWord extends WordInPhrase {
+  readonly blocks: BlockReader;
+  /** The place of a document in the block that was read last; -1 where it does not have the word. */
+  find(document: number): number;
+}
+
+/** Scores documents exactly, by documents in order. */
+export class TreeScores {
+  readonly #scorer: Scorer;
+  readonly #words: readonly SoughtWord[];
+  readonly #phrases: readonly { readonly phrase: PlannedPhrase; readonly order: PhraseOrder }[];
+  readonly #counts: Uint32Array;
+  readonly #all: Uint32Array;
+  readonly #length = new Uint32Array(1);
+
+  /**
+   * @param words all of the query that any document has
+   * @param lengths tokens of each document in the only column
+   */
+  constructor(tree: SlotTree, words: readonly SoughtWord[], lengths: Uint32Array) {
+    this.#scorer = tree.scorer;
+    this.#words = words;
+    this.#counts = new Uint32Array(tree.slots);
+    this.#all = lengths;
+    const known = new Set(words.map(({ slot }) => slot));
+    this.#phrases = tree.phrases
+      .filter(({ terms }) => terms.every((term) => known.has(term)))
+      .map((phrase) => {
+        const own = words.filter(({ slot }) => phrase.terms.includes(slot));
+        return { phrase, order: new PhraseOrder(phrase, own) };
+      });
+  }
+
+  /** NaN for a document that does not match. */
+  *of(document: number): Generator<void, number> {
+    const counts = this.#counts;
+    for (const word of this.#words) {
+      const place = word.find(document);
+      counts[word.slot] = place < 0 ? 0 : (word.blocks.counts[place] as number);
+    }
+    for (const { phrase, order } of this.#phrases) {
+      counts[phrase.slot] = 0;
+      if (phrase.terms.some((term) => counts[term] === 0)) continue;
+      if (order.read(document) >= STEP) yield;
+      if (yield* order.isThere()) counts[phrase.slot] = 1;
+    }
+    this.#length[0] = this.#all[document] as number;
+    return this.#scorer({ counts, lengths: this.#length });
+  }
 }

@@ -11,10 +11,10 @@ import { PhraseOrder, type PositionReader } from './phrases.ts';
 import { BLOCK, type BlockReader } from './postings.ts';
 import { MOST_SHARE, Shares } from './scores.ts';
 import type { PlannedPhrase } from './search-plan.ts';
-import type { SegmentDocuments } from './segment-scores.ts';
+import { MOST_IMPACT, type SegmentDocuments, type SlotTree, TreeScores } from './segment-scores.ts';
 import type { TopRows } from './top-rows.ts';
 
-/** A match of words in one column: what each slot adds, of its share; all weights are above 0. */
+/** A query of one column: what each slot adds at most, of its share; all weights are above 0. */
 export interface SlotWeights {
   readonly column: number;
   readonly average: number;
@@ -23,6 +23,8 @@ export interface SlotWeights {
   readonly all: boolean;
   /** The phrase that its words have to form. */
   readonly phrase: PlannedPhrase | undefined;
+  /** What scores documents, where the sum of what slots add is only a bound of the score. */
+  readonly tree: SlotTree | undefined;
 }
 
 /** A word whose postings are read block by block. */
@@ -45,12 +47,8 @@ const MOST_WINDOW = 1 << 15;
 const STEP = 1 << 16;
 /** Sums within so much of the lowest score wanted are compared as rounded scores. */
 const SLACK = 1e-3;
-/** The impact of MOST_SHARE. */
-const MOST_IMPACT = 255;
 /** A posting takes as long as the impacts of so many documents. */
 const DENSE = 4;
-/** Blocks between two steps. */
-const STEP_BLOCKS = 512;
 
 class Word {
   readonly slot: number;
@@ -65,6 +63,8 @@ class Word {
   readonly bounds: Float64Array;
   /** Whether going through all impacts costs less than decoding its postings. */
   readonly isDense: boolean;
+  /** Whether only documents that have it are in the answer. */
+  readonly isRequired: boolean;
   /** The first block that ends in the window or later. */
   block = 0;
   /** The block of the document that was found last. */
@@ -84,6 +84,7 @@ class Word {
     this.positions = positions;
     this.impacts = impacts;
     this.isDense = impacts !== undefined && documents * DENSE >= impacts.length;
+    this.isRequired = required;
     this.weight = weight;
     this.factor = weight * growth;
     const step = (MOST_SHARE / MOST_IMPACT) * this.factor;
@@ -141,30 +142,6 @@ class Word {
 }
 
 /**
- * An upper bound of a word's share in each document, by the average length of the segment, in steps
- * of MOST_SHARE / 255; 0 for documents without the word. @throws BadPostings
- */
-export function* impactsOf(
-  blocks: BlockReader,
-  lengths: Uint32Array,
-  average: number,
-): Generator<void, Uint8Array> {
-  const impacts = new Uint8Array(lengths.length);
-  const shares = new Shares(lengths, average);
-  const { documents, counts } = blocks;
-  for (let block = 0; block < blocks.blocks; block++) {
-    blocks.read(block);
-    for (let at = 0; at < blocks.count; at++) {
-      const document = documents[at] as number;
-      const share = shares.of(document, counts[at] as number);
-      impacts[document] = Math.ceil(share * (MOST_IMPACT / MOST_SHARE));
-    }
-    if (block % STEP_BLOCKS === STEP_BLOCKS - 1) yield;
-  }
-  return impacts;
-}
-
-/**
  * Documents are taken in windows. Some words together cannot lift a document above those found so
  * far. They are not searched for documents: their shares are looked up for the candidates that the
  * other words yield. Where all words are required, the rarest yields the candidates. For a phrase,
@@ -177,19 +154,29 @@ export function* impactsOf(
 export function* sumSegment(
   { lengths, wanted, rowOf, rows }: Omit<SegmentDocuments, 'postings'>,
   slots: readonly SlotBlocks[],
-  { column, average, weights, all, phrase }: SlotWeights,
+  { column, average, weights, all, phrase, tree }: SlotWeights,
   built: number,
   top: TopRows,
 ): Generator<void> {
-  if (slots.length === 0 || (all && slots.length < weights.size)) return;
+  const known = new Set(slots.map(({ slot }) => slot));
+  const required = tree?.required ?? new Set(all ? weights.keys() : []);
+  if (slots.length === 0 || [...required].some((slot) => !known.has(slot))) return;
   // A share grows with the average length, by no more than that does.
   const growth = Math.max(1, average / built);
-  const words = slots.map((slot) => new Word(slot, weights.get(slot.slot) as number, growth, all));
+  const every = slots.map(
+    (slot) => new Word(slot, weights.get(slot.slot) ?? 0, growth, required.has(slot.slot)),
+  );
+  // The others tell which documents do not match, or have a lower score.
+  const words = every.filter(({ slot }) => weights.has(slot));
+  const rarest = words
+    .filter(({ isRequired }) => isRequired)
+    .reduce<Word | undefined>((a, b) => (a && a.documents <= b.documents ? a : b), undefined);
   const shares = new Shares(lengths[column] as Uint32Array, average);
   const size = windowSize(words, rows);
   const window = new Window(size, shares, wanted);
   if (all) words.sort((one, other) => one.documents - other.documents);
   const order = phrase === undefined ? undefined : new PhraseOrder(phrase, words);
+  const exact = tree && new TreeScores(tree, every, lengths[column] as Uint32Array);
   const bound = words
     .filter(({ impacts }) => impacts !== undefined)
     .sort((one, other) => other.weight - one.weight);
@@ -202,10 +189,11 @@ export function* sumSegment(
       yield;
     }
     let total = 0;
-    let next = all ? 0 : Number.POSITIVE_INFINITY;
+    let next = rarest === undefined ? Number.POSITIVE_INFINITY : 0;
     for (const word of words) {
       const first = word.enter(from, to);
-      next = all ? Math.max(next, first) : Math.min(next, first);
+      if (rarest === undefined) next = Math.min(next, first);
+      else if (word.isRequired) next = Math.max(next, first);
       total += word.bound;
     }
     if (next === Number.POSITIVE_INFINITY) return;
@@ -215,15 +203,14 @@ export function* sumSegment(
     }
     const least = Math.max(top.threshold - SLACK, Number.MIN_VALUE);
     if (total >= least) {
-      if (!all) words.sort((one, other) => other.bound - one.bound);
-      const searched = searchedWords(words, least, all);
+      const searched = searchedWords(words, least, all, rarest);
       sinceStep += window.search(words, searched, from, to, total, least);
       let rest = 0;
       for (let at = searched; at < words.length; at++) rest += (words[at] as Word).bound;
       for (let at = searched; at < words.length && window.count > 0; at++) {
         const word = words[at] as Word;
         rest -= word.bound;
-        if (word.bound > 0 || all) sinceStep += window.lookUp(word, rest, least, all);
+        if (word.bound > 0 || word.isRequired) sinceStep += window.lookUp(word, rest, least);
       }
       const { documents, sums, count } = window;
       for (let at = 0; at < count; at++) {
@@ -236,15 +223,15 @@ export function* sumSegment(
           if (sum < top.threshold - SLACK) break;
         }
         if (sum < top.threshold - SLACK) continue;
-        if (order !== undefined) {
-          sinceStep += order.read(document);
-          if (sinceStep >= STEP) {
-            sinceStep = 0;
-            yield;
-          }
-          if (!(yield* order.isThere())) continue;
+        if (order !== undefined) sinceStep += order.read(document);
+        if (exact !== undefined) sinceStep += BLOCK * every.length + (tree as SlotTree).words;
+        if (sinceStep >= STEP) {
+          sinceStep = 0;
+          yield;
         }
-        top.add(rowOf(document), sum);
+        if (order !== undefined && !(yield* order.isThere())) continue;
+        const score = exact === undefined ? sum : yield* exact.of(document);
+        if (!Number.isNaN(score)) top.add(rowOf(document), score);
       }
     }
     from = to;
@@ -252,18 +239,31 @@ export function* sumSegment(
 }
 
 /**
- * How many of the words, in their order, documents have to be searched in. Two with impacts are
- * searched together, as that costs no more than one of them.
+ * Puts the words into the order in which they are searched and looked up, and gives how many
+ * documents have to be searched in. Those of a required word are enough, if that has fewer. Two
+ * with impacts are searched together, as that costs no more than one of them.
  */
-function searchedWords(words: readonly Word[], least: number, all: boolean): number {
-  let left = 0;
-  let count = words.length;
-  while (count > 1 && !all) {
-    left += (words[count - 1] as Word).bound;
-    if (left >= least) break;
-    count -= 1;
+function searchedWords(
+  words: Word[],
+  least: number,
+  all: boolean,
+  rarest: Word | undefined,
+): number {
+  let count = all ? 1 : words.length;
+  if (!all) {
+    words.sort((one, other) => other.bound - one.bound);
+    for (let left = 0; count > 1; count -= 1) {
+      left += (words[count - 1] as Word).bound;
+      if (left >= least) break;
+    }
+    let documents = 0;
+    for (let at = 0; at < count; at++) documents += (words[at] as Word).documents;
+    if (rarest !== undefined && rarest.documents < documents) {
+      words.splice(words.indexOf(rarest), 1);
+      words.unshift(rarest);
+      count = 1;
+    }
   }
-  if (all) count = 1;
   return count === 1 && words[0]?.isDense && words[1]?.isDense ? 2 : count;
 }
 
@@ -445,13 +445,12 @@ class Window {
   /**
    * Adds the shares of a word to the candidates that have it, and keeps those that can still win.
    * @param rest what the words after it add at most
-   * @param required whether the others are dropped
    */
-  lookUp(word: Word, rest: number, least: number, required: boolean): number {
+  lookUp(word: Word, rest: number, least: number): number {
     if (word.impacts !== undefined) {
       return this.#lookUpBounds(word.impacts, word.bounds, least - rest);
     }
-    const { blocks, block, weight, factor } = word;
+    const { blocks, block, weight, factor, isRequired } = word;
     const shares = this.#shares;
     const { last, highest } = blocks;
     let own = block;
@@ -465,12 +464,12 @@ class Window {
         read += BLOCK;
       }
       if (own === last.length) {
-        if (required) break;
+        if (isRequired) break;
       } else {
         if (sum + (highest[own] as number) * factor + rest < least) continue;
         const count = blocks.countIn(own, document);
         if (count > 0) sum += weight * shares.of(document, count);
-        else if (required) continue;
+        else if (isRequired) continue;
       }
       if (sum + rest < least) continue;
       this.documents[kept] = document;

@@ -7,7 +7,8 @@ import { PositionReader, sealPositions } from '../../src/search/phrases.ts';
 import { BadPostings, BlockReader, sealPostings } from '../../src/search/postings.ts';
 import { termShare } from '../../src/search/scores.ts';
 import type { PlannedPhrase } from '../../src/search/search-plan.ts';
-import { impactsOf, type SlotBlocks, sumSegment } from '../../src/search/sum-segment.ts';
+import { impactsOf } from '../../src/search/segment-scores.ts';
+import { type SlotBlocks, sumSegment } from '../../src/search/sum-segment.ts';
 import { TopRows } from '../../src/search/top-rows.ts';
 import { drained } from '../../src/steps.ts';
 import { casesOf } from '../helpers/long.ts';
@@ -136,7 +137,7 @@ function searched(asked: Asked, slots = asked.words.map((slot) => blocksOf(slot)
   const steps = sumSegment(
     documents,
     slots,
-    { column: 0, average, weights, all, phrase },
+    { column: 0, average, weights, all, phrase, tree: undefined },
     BUILT,
     top,
   );

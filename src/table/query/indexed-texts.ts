@@ -52,7 +52,7 @@ interface Part {
   postings: SlotPostings[];
   /** Average length that the segment of the only column was built by. */
   average: number;
-  /** In place of postings, where scores are sums of the words' shares. */
+  /** In place of postings, where sums of the words' shares bound scores. */
   blocks: SlotBlocks[];
 }
 
@@ -239,8 +239,9 @@ export class IndexedTexts {
   async #readColumn(part: Part, column: number, search: ColumnSearch): Promise<void> {
     const { turn, signal } = this.#plan;
     const segment = part.segments[column] as TextSegment;
-    if (this.#search.isSum) {
-      await this.#openBlocks(part, segment, search);
+    const { boundSlots } = this.#search;
+    if (boundSlots !== undefined) {
+      await this.#openBlocks(part, segment, search, boundSlots);
       return;
     }
     const found = new Map<number, { readonly place: TermPlace; readonly own: SlotPostings }>();
@@ -274,7 +275,12 @@ export class IndexedTexts {
     }
   }
 
-  async #openBlocks(part: Part, segment: TextSegment, search: ColumnSearch): Promise<void> {
+  async #openBlocks(
+    part: Part,
+    segment: TextSegment,
+    search: ColumnSearch,
+    bounding: ReadonlySet<number>,
+  ): Promise<void> {
     const { turn, signal } = this.#plan;
     const inPhrases = search.phraseSlots;
     for (const { term, slot } of search.terms()) {
@@ -284,7 +290,9 @@ export class IndexedTexts {
       const positions = inPhrases.has(slot)
         ? await segment.positions(place, documents, this.#steps)
         : undefined;
-      const impacts = await this.#impactsOf(part, segment, place, documents);
+      const impacts = bounding.has(slot)
+        ? await this.#impactsOf(part, segment, place, documents)
+        : undefined;
       part.blocks.push({ slot, documents, blocks, positions, impacts });
       const frequency = await this.#frequencyOf(part, segment, place, documents);
       this.#frequencies[slot] = (this.#frequencies[slot] as number) + frequency;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   BooleanQuery,
+  BoostQuery,
   type Connection,
   connect,
   type FullTextQuery,
@@ -17,6 +18,7 @@ import {
   PrefixQuery,
   type Table,
 } from '../../../src/index.ts';
+import { casesOf } from '../../helpers/long.ts';
 import { seeded } from '../../helpers/seeded.ts';
 import { temporaryFolder } from '../../helpers/temporary.ts';
 
@@ -178,6 +180,60 @@ test('of common words gives the same answers the second and the third time', asy
   await table.checkoutLatest();
   for (const name of ['text_idx', 'more_idx']) await table.dropIndex(name);
   await expectAnswers(found);
+});
+
+test('of several parts gives the answers of a scan, at first and again', async () => {
+  const random = seeded(17);
+  const word = () => `w${Math.floor(random() ** 2 * 14)}`;
+  const texts = Array.from({ length: 17_000 }, (_, id) => {
+    const length = 1 + Math.floor(random() * 9);
+    return { id, text: Array.from({ length }, word).join(' ') };
+  });
+  const words = (count: number): string => Array.from({ length: count }, word).join(' ');
+  const leaf = (): FullTextQuery => {
+    const which = random();
+    if (which < 0.2) return new PhraseQuery(words(2), 'text', { slop: which < 0.1 ? 1 : 0 });
+    if (which < 0.3) return new PrefixQuery('w1', 'text', { maxExpansions: 2 });
+    const operator = which < 0.6 ? Operator.And : Operator.Or;
+    const boost = which < 0.8 ? 1 : 3;
+    return new MatchQuery(words(1 + Math.floor(random() * 2)), 'text', { operator, boost });
+  };
+  const tree = (depth: number): FullTextQuery => {
+    const which = random();
+    const part = (): FullTextQuery => (depth > 1 && random() < 0.4 ? tree(depth - 1) : leaf());
+    if (which < 0.4) {
+      return new BoostQuery(part(), part(), { negativeBoost: which < 0.1 ? 2 : 0.5 });
+    }
+    const kinds = [Occur.Must, Occur.Must, Occur.Should, Occur.MustNot];
+    const more = kinds
+      .filter(() => random() < 0.5)
+      .map((kind): [Occur, FullTextQuery] => [kind, part()]);
+    return new BooleanQuery([[which < 0.7 ? Occur.Must : Occur.Should, part()], ...more]);
+  };
+  const plain = await db.createTable('parts-plain', texts);
+  const table = await db.createTable('parts', texts);
+  await table.createIndex('text', { config: Index.fts({ withPosition: true }) });
+  // A negative part that is below 0 adds to the score.
+  const match = (word: string): FullTextQuery => new MatchQuery(word, 'text');
+  const less = new BoostQuery(match('w0'), match('w1 w12'), { negativeBoost: 9 });
+  const more = new BoostQuery(match('w9 w3'), less, { negativeBoost: 3 });
+  const queries = [more, ...Array.from({ length: casesOf(30, 400) }, () => tree(2))];
+  const compare = async (): Promise<void> => {
+    for (const [at, query] of queries.entries()) {
+      const asked = (of: Table): Promise<Hit[]> => {
+        const search = of.query().fullTextSearch(query).select(['id']);
+        const limited = search.limit([10, 2, 20_000][at % 3] as number);
+        return (at % 4 === 1 ? limited.where('id % 3 = 0') : limited).toArray<Hit>();
+      };
+      const expected = await asked(plain);
+      for (let turn = 0; turn < 2; turn++)
+        expect([query, await asked(table)]).toEqual([query, expected]);
+    }
+  };
+  await compare();
+  for (const each of [plain, table]) await each.delete('id % 7 = 2');
+  queries.splice(casesOf(10, 100));
+  await compare();
 });
 
 test('finds rows that are best only since longer texts came', async () => {
