@@ -317,14 +317,17 @@ export class FileStore implements Store {
    * Makes the object's own folder if that alone is missing. The folder above it must be there: a
    * writer that outlived its table must not bring back the place where the table was.
    */
-  create(path: string): ObjectWriter {
+  create(path: string, entered = false): ObjectWriter {
     this.#mustWrite('write', path);
     const disk = this.#disk;
     const absolute = absolutePath(disk, path);
     const folder = parentFolder(path);
     // A new folder is common here, and an exception costs ten times the look.
-    if (!disk.fs.existsSync(absoluteFolder(disk, folder)) || !enterFolder(disk, folder)) {
-      requireFolder(disk, parentFolder(folder));
+    const stands = entered
+      ? this.hasFolder(folder)
+      : disk.fs.existsSync(absoluteFolder(disk, folder)) && enterFolder(disk, folder);
+    if (!stands) {
+      if (!entered) requireFolder(disk, parentFolder(folder));
       if (folders.makeFolder(disk, folder) && disk.full) this.#unflushed.add(folder);
     }
     try {

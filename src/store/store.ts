@@ -106,8 +106,11 @@ export interface WritableStore {
   putHint(path: string, bytes: Uint8Array): Awaitable<void>;
   /** An empty file that says something by its name; neither atomic nor durable. */
   mark(path: string): Awaitable<void>;
-  /** A new object under a name that nothing refers to yet. Makes the folder if needed. */
-  create(path: string): Awaitable<ObjectWriter>;
+  /**
+   * A new object under a name that nothing refers to yet. Makes the folder if needed. `entered`: the
+   * operation has entered the folder above the object's own already, and looks at that alone.
+   */
+  create(path: string, entered?: boolean): Awaitable<ObjectWriter>;
   /** False when there is no such object. */
   delete(path: string, via?: string): Awaitable<boolean>;
 }

@@ -79,6 +79,12 @@ describe.each(Object.entries(places))('links inside the root: %s', (_name, place
     untouched();
   });
 
+  test('a link in the place of its own folder is refused where the one above was entered', () => {
+    for (const folder of ['ns/t.table/data', 'ns/link', 'ns/dangling', 'ns/loop'])
+      expect(() => store.create(`${folder}/x`, true)).toThrow(`\`${folder}\` is a symbolic link`);
+    untouched();
+  });
+
   test('reads refuse a link in the place of the folder they read from', () => {
     fs.writeFileSync(`${outside}/folder/x.arrow`, 'secret');
     for (const [path, link] of [

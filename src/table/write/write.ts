@@ -378,7 +378,8 @@ class FragmentsWriter {
         : undefined,
       this.#compressor,
     );
-    const writer = await this.#engine.store.create(this.#path(file));
+    // Whoever names a file has entered the folder of the table, or made it in the staging folder.
+    const writer = await this.#engine.store.create(this.#path(file), true);
     const open = {
       file,
       encoder,
