@@ -207,7 +207,8 @@ await bundle(Object.fromEntries(LIBRARY.map((name) => [`common/${name}`, name]))
 // Node itself takes the ES modules by `require` too, so that a program has one copy of each class. A
 // hook that makes CommonJS of a required module leaves the `import()` in it to Node, which would load
 // second copies of the classes. There, the module is a function, and has `arguments`. Where packages are
-// in archives, as yarn keeps them, a required module cannot import another, which it tries first.
+// in archives, as yarn keeps them, a required module cannot import another, which it tries first. What
+// checks packages without running them finds by `exports.default` that there may be a default export.
 writeFileSync(join(dist, 'chunks', 'native-part.js'), 'export {};\n');
 writeFileSync(
   join(dist, 'chunks', 'native.js'),
@@ -223,7 +224,9 @@ let native = false;
 try {
   ({ native } = require("./chunks/native.js"));
 } catch {}
-module.exports = native ? require("./${name}.js") : require("./common/${name}.cjs");
+exports.default = module.exports = native
+  ? require("./${name}.js")
+  : require("./common/${name}.cjs");
 `,
   );
 }
