@@ -28,6 +28,7 @@ import { everyType, exactValues, randomBatch } from '../helpers/arrow-samples.ts
 import { arbitrarySchema } from '../helpers/arrow-types.ts';
 import { memoryFs } from '../helpers/catalogs.ts';
 import { decodeLz4Frame, decodeZstd } from '../helpers/codecs.ts';
+import { casesOf } from '../helpers/long.ts';
 import { seeded } from '../helpers/seeded.ts';
 
 const fixture = (name: string): Uint8Array =>
@@ -291,7 +292,7 @@ describe('any schema', () => {
           for (const batch of await collect(back)) expect(batch.numRows).toBe(0);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: casesOf(80, 200) },
     );
   });
 });

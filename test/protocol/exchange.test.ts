@@ -21,6 +21,7 @@ import {
 } from '../../src/protocol/exchange.ts';
 import { formatId } from '../../src/protocol/ident.ts';
 import type { OperationRow } from '../../src/protocol/operation-row.ts';
+import { casesOf } from '../helpers/long.ts';
 import { modelArbitrary } from '../helpers/model-arbitrary.ts';
 
 const DELIMITERS = ['$', '.', '::', '-_', 'ab'];
@@ -108,7 +109,7 @@ describe('split and join', () => {
         const parts = { ...sent, body: plain(sent.body) };
         expect(plain(joinRequest(operation, parts, delimiter))).toEqual(plain(request));
       }),
-      { numRuns: 60 },
+      { numRuns: casesOf(25, 60) },
     );
   });
 
@@ -264,7 +265,7 @@ describe('answers', () => {
         const sent = plain(formatAnswer(operation, whole as never));
         expect(plain(parseAnswer(operation, sent))).toEqual(plain(whole));
       }),
-      { numRuns: 30 },
+      { numRuns: casesOf(15, 30) },
     );
   });
 

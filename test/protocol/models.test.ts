@@ -7,6 +7,7 @@ import { MODELS, type ModelName } from '../../src/protocol/models/index.ts';
 import type { JsonSchema } from '../../src/protocol/models/model-schema.ts';
 import { CREATE_MODES, DROP_BEHAVIORS, INSERT_MODES, parseMode } from '../../src/protocol/modes.ts';
 import { normalize } from '../../src/protocol/normalize.ts';
+import { casesOf } from '../helpers/long.ts';
 import { modelArbitrary } from '../helpers/model-arbitrary.ts';
 
 const NAMES = Object.keys(MODELS) as ModelName[];
@@ -64,7 +65,7 @@ describe('every model', () => {
       fc.property(modelArbitrary(name), (value) => {
         expect(plain(normalize(name, plain(value)))).toEqual(plain(value));
       }),
-      { numRuns: 25 },
+      { numRuns: casesOf(12, 25) },
     );
   });
 

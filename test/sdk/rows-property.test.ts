@@ -5,6 +5,7 @@ import { Table, tableFromIPC, tableToIPC } from '../../src/arrow/apache.ts';
 import { toRecordBatchStream } from '../../src/sdk/convert/data.ts';
 import { batchRows, type Row } from '../../src/sdk/convert/rows.ts';
 import { collectBatches } from '../helpers/batches.ts';
+import { casesOf } from '../helpers/long.ts';
 import { bytes, date, randomRows, signed64, text } from '../helpers/random-rows.ts';
 
 /** Without the prototype that gives rows and structs their toJSON. */
@@ -23,7 +24,7 @@ describe('random rows of a random schema', () => {
         const again = await toRecordBatchStream(ipc.slice(1), { schema });
         deepStrictEqual(copies((await collectBatches(again)).flatMap(batchRows)), rows.slice(1));
       }),
-      { numRuns: 300 },
+      { numRuns: casesOf(120, 300) },
     );
   });
 

@@ -64,8 +64,8 @@ describe('batches of pairs', () => {
 test('the first of them in an order are picked before all of them are in memory', async () => {
   const small = (await statementCatalog({ requestMemory: 200 * MIB })).db;
   await addTables(small);
-  const pairs = 'FROM wide w JOIN many m ON w.k = m.k, (SELECT n AS turn FROM many WHERE n < 30) t';
-  // 600 pairs have a text of 1 MiB.
+  const pairs = 'FROM wide w JOIN many m ON w.k = m.k, (SELECT n AS turn FROM many WHERE n < 12) t';
+  // 240 pairs have a text of 1 MiB.
   const first = await small
     .sql(`SELECT n, turn, text ${pairs} WHERE w.k = 1 ORDER BY turn, n LIMIT 2`)
     .toArray();

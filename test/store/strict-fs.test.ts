@@ -18,6 +18,7 @@ import {
   tooLong,
   treeOf,
 } from '../helpers/fs-script.ts';
+import { casesOf } from '../helpers/long.ts';
 import { seeded } from '../helpers/seeded.ts';
 import { temporaryFolder } from '../helpers/temporary.ts';
 
@@ -54,7 +55,7 @@ describe('the strict wrapper answers as the disk does', () => {
         }
         expect(treeOf(...memory)).toEqual(treeOf(...disk));
       }),
-      { numRuns: 300 },
+      { numRuns: casesOf(100, 300) },
     );
   });
 
