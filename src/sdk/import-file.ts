@@ -209,9 +209,9 @@ async function schemaOfAll(opened: OpenFiles, types: Reading['types']): Promise<
       const waiting = pause();
       if (waiting !== undefined) await waiting;
     }
-    requireColumns(inference.schema(types), types);
+    requireColumns(inference.schema(types, true), types);
   });
-  return inference.schema(types);
+  return inference.schema(types, true);
 }
 
 /** Then the first error says more: that the type was found out. */

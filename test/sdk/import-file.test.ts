@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test, vi } from 'vitest';
@@ -269,7 +270,23 @@ describe('the types of JSON', () => {
     );
     await expect(typesOf('{"a": 18446744073709551616}')).rejects.toThrow('out of range');
     await expect(typesOf('{"a": 9223372036854775808}\n{"a": -1}')).rejects.toThrow('out of range');
-    await expect(typesOf(many('{"a": null}'))).rejects.toThrow('cannot be inferred');
+  });
+
+  test('are text where all rows of the files are null, as in CSV', async () => {
+    expect(await typesOf('{"a": null}')).toBe('a: Utf8');
+    expect(await typesOf(many('{"a": null}'))).toBe('a: Utf8');
+    expect(await typesOf(`${many('{"a": null}')}{"a": 5}`)).toBe('a: Int64');
+    expect(await typesOf('{"a": null}\n{"a": []}\n{"a": null}')).toBe('a: List<Utf8>');
+    expect(await typesOf('{"a": []}\n{"a": [5]}')).toBe('a: List<Int64>');
+    expect(await typesOf('{"a": [null]}\n{"a": [[]]}')).toBe('a: List<List<Utf8>>');
+    expect(await typesOf('{"a": {"b": null, "c": 1}}')).toContain('b');
+    // Of a stream of many rows the later ones are not known.
+    const stream = [Buffer.from(many('{"a": null}'))];
+    const format = 'ndjson';
+    const left = fromFile(Readable.from(stream), { format });
+    await expect(left).rejects.toThrow('cannot be inferred');
+    const few = await fromFile(Readable.from([Buffer.from('{"a": null}')]), { format });
+    expect(String(few.schema.fields[0]?.type)).toBe('Utf8');
   });
 
   test('are floats where one has a fraction, which round long whole numbers', async () => {

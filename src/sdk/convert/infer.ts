@@ -2,7 +2,8 @@
  * `inferSchema` infers an Arrow schema from rows by the rules of LanceDB's TypeScript SDK, and
  * `SchemaInference` from rows that come in parts (`add`, and `schema` after the last part). With
  * `wholeNumbers`, which is for files, columns of whole numbers become int64 or uint64 instead of
- * float64. Inferred fields are nullable. A column whose type cannot be inferred throws
+ * float64, and columns that are null in all rows of a file become utf8, as those of CSV do, or lists
+ * of it. Inferred fields are nullable. A column whose type cannot be inferred throws
  * TableSchemaValidation. Values that do not fit the inferred type are found only when `sdk/build/`
  * builds the column.
  */
@@ -37,8 +38,11 @@ export type VectorColumns = Readonly<Record<string, { readonly type: DataType }>
 
 /** What is known of a column so far; open while more rows could add to it. */
 type Guess =
-  /** With the `vector` that the first array of a vector column is if none has a number. */
-  | { kind: 'unknown'; vector?: Guess }
+  /**
+   * Nothing but nulls and empty arrays; with `isList` some of these, and with the `vector` that the
+   * first array of a vector column is if none has a number.
+   */
+  | { kind: 'unknown'; vector?: Guess; isList?: boolean }
   | { kind: 'leaf'; type: DataType }
   /** Numbers of which whole ones may be integers; `kinds` has the bits of NUMBER. */
   | { kind: 'number'; kinds: number }
@@ -104,8 +108,12 @@ export class SchemaInference {
     }
   }
 
-  /** @throws TableSchemaValidation for a column whose type cannot be inferred */
-  schema(types?: ColumnTypes): Schema {
+  /**
+   * @param isWhole whether no rows follow: in files, what is null in all of them is text then
+   * @throws TableSchemaValidation for a column whose type cannot be inferred
+   */
+  schema(types?: ColumnTypes, isWhole = false): Schema {
+    if (isWhole && this.#top.wholeNumbers) settleMembers(this.#members);
     return new Schema(fieldsOf(this.#members, '', types));
   }
 }
@@ -121,10 +129,25 @@ export function inferSchema(
   vectors?: VectorColumns,
   types?: ColumnTypes,
   wholeNumbers = false,
+  isWhole = false,
 ): Schema {
   const inference = new SchemaInference(wholeNumbers, vectors);
   inference.add(rows);
-  return inference.schema(types);
+  return inference.schema(types, isWhole);
+}
+
+function settleMembers(members: Map<string, Guess>): void {
+  for (const [name, guess] of members) members.set(name, settled(guess));
+}
+
+/** The guess with text in place of what is not known. */
+function settled(guess: Guess): Guess {
+  if (guess.kind === 'struct') settleMembers(guess.members);
+  if (guess.kind === 'list') guess.item = settled(guess.item);
+  if (guess.kind !== 'unknown') return guess;
+  if (guess.vector !== undefined) return guess;
+  const text: Guess = { kind: 'leaf', type: new Utf8() };
+  return guess.isList === true ? { kind: 'list', item: text } : text;
 }
 
 function observeMembers(
@@ -140,10 +163,17 @@ function observeMembers(
     const value = record[name];
     if (value === undefined || !Object.hasOwn(record, name)) continue;
     if (guess === undefined || guess.kind === 'unknown') {
-      const first = firstGuess(value, inside(spot, name), row);
-      if (first.kind !== 'unknown' || guess?.vector === undefined) members.set(name, first);
+      members.set(name, later(guess, firstGuess(value, inside(spot, name), row)));
     } else if (value !== null) refine(guess, value, name, spot, row);
   }
+}
+
+/** The later guess; of two that know no type yet, the one that tells more. */
+function later(guess: Guess | undefined, found: Guess): Guess {
+  if (guess?.kind !== 'unknown' || found.kind !== 'unknown') return found;
+  const told = ({ vector, isList }: typeof guess): number =>
+    vector !== undefined ? 2 : isList === true ? 1 : 0;
+  return told(found) > told(guess) ? found : guess;
 }
 
 function refine(guess: Guess, value: unknown, name: string, spot: Spot, row: number): void {
@@ -172,8 +202,9 @@ function observeItems(
 ): void {
   for (const item of items) {
     if (item === null || item === undefined) continue;
-    if (list.item.kind === 'unknown') list.item = firstGuess(item, spot, row);
-    else if (list.item.kind === 'number') list.item.kinds |= kindsOf(item);
+    if (list.item.kind === 'unknown') {
+      list.item = later(list.item, firstGuess(item, spot, row));
+    } else if (list.item.kind === 'number') list.item.kinds |= kindsOf(item);
     else if (list.item.kind === 'struct' && isRecord(item)) {
       observeMembers(list.item.members, item, spot, row);
     } else if (list.item.kind === 'vector') refine(list.item, item, spot.name, spot, row);
@@ -249,7 +280,7 @@ function guessArray(value: readonly unknown[], spot: Spot, row: number): Guess {
     if (typeof first === 'number') return vector;
     if (first === undefined && value.length > 0) return { kind: 'unknown', vector };
   }
-  if (first === undefined) return { kind: 'unknown' };
+  if (first === undefined) return { kind: 'unknown', isList: true };
   const list = { kind: 'list' as const, item: { kind: 'unknown' } as Guess };
   observeItems(list, value, { ...spot, depth: spot.depth + 1 }, row);
   return list;

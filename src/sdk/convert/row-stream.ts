@@ -41,12 +41,13 @@ const LATER =
 
 const FIRST_ROWS = ' Of the columns there are, only those of the first rows were taken.';
 
-function schemaOfRows(rows: readonly unknown[], plan: StreamPlan): Schema {
+/** @param isWhole whether no rows follow */
+function schemaOfRows(rows: readonly unknown[], plan: StreamPlan, isWhole = false): Schema {
   const { schema: asked } = plan;
   if (asked !== undefined) {
     return plan.partial ? givenInRows(asked, rows as Records) : asked;
   }
-  const schema = inferSchema(rows, plan.vectors, plan.types, plan.wholeNumbers);
+  const schema = inferSchema(rows, plan.vectors, plan.types, plan.wholeNumbers, isWhole);
   if (schema.fields.length === 0) {
     // Only rows without columns are left; the first that is no row at all says so itself.
     if (rows.length > 0) buildBatch(schema, rows, 0, buildContext());
@@ -161,7 +162,8 @@ export async function rowStream(source: RowSource, plan: StreamPlan): Promise<Re
   const { batchRows } = plan;
   const looks = plan.schema === undefined || plan.partial;
   const first = looks ? await source.take(batchRows) : undefined;
-  const schema = schemaOfRows(first ?? [], plan);
+  const isWhole = first !== undefined && first.length < batchRows;
+  const schema = schemaOfRows(first ?? [], plan, isWhole);
   async function* batches(): AsyncGenerator<RecordBatch> {
     const context = contextFor(plan, schema === plan.schema ? undefined : FIRST_ROWS);
     let pending = first;
