@@ -416,3 +416,35 @@ test('a name is taken once, and rows come along where they are asked for', async
   expect(made).toMatchObject({ version: 1, job_id: expect.any(String) });
   expect((await rowsOf(catalog, { id: ['w'] })).length).toBe(50);
 });
+
+test('a view whose rows cannot be computed is not there, and leaves nothing', async () => {
+  const catalog = await setUp();
+  const before = await catalog.verify({});
+  const select = [['n', "CAST(concat(x, 'z') AS INT)"]] as const;
+  const wanted = { ...defined({ select }), id: ['w'], with_no_data: false };
+  await expect(catalog.createMaterializedView(wanted)).rejects.toMatchObject({
+    code: 'InvalidInput',
+  });
+  const aborted = AbortSignal.abort(new Error('enough'));
+  const left = catalog.createMaterializedView(
+    { ...wanted, ...defined({}), id: ['w'] },
+    { signal: aborted },
+  );
+  await expect(left).rejects.toThrow('enough');
+  await expect(catalog.describeTable({ id: ['w'] })).rejects.toMatchObject({
+    code: 'TableNotFound',
+  });
+  expect(await catalog.verify({})).toEqual(before);
+  const made = await catalog.createMaterializedView({ ...wanted, ...defined({}), id: ['w'] });
+  expect(made).toMatchObject({ version: 1 });
+  const { version, schema } = await catalog.describeTable({
+    id: ['w'],
+    load_detailed_metadata: true,
+  });
+  expect([version, schema?.fields.length]).toEqual([2, 3]);
+  expect((await catalog.verify({})).problems).toEqual([]);
+  await catalog.insertIntoTable({ id: source }, await rowsFrom(50, 10));
+  expect(await catalog.refreshMaterializedView({ id: ['w'] })).toMatchObject({
+    mode: 'incremental',
+  });
+});

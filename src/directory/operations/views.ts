@@ -23,7 +23,14 @@ import {
   unsupported,
   viewSource,
 } from '../../protocol/index.ts';
-import { type Snapshot, stageTable, type ViewRefreshed, viewColumns } from '../../table/index.ts';
+import {
+  openTable,
+  type Snapshot,
+  type StagedTable,
+  stageTable,
+  type ViewRefreshed,
+  viewColumns,
+} from '../../table/index.ts';
 import {
   beginWrite,
   type Catalog,
@@ -83,7 +90,13 @@ export async function createMaterializedView(
     ...writeOptions({ incarnation: record.id }, options),
     view: { source, columns, filter, limit, inputs },
   });
-  if ((await placeTable(catalog, id, staged.folder, 1)) === 'taken') {
+  // Filled where it is staged, so that a view whose rows cannot be computed is never there.
+  const filled =
+    request.with_no_data === false
+      ? await filledStaged(catalog, staged, { id, source }, options)
+      : undefined;
+  const version = filled?.version ?? 1;
+  if ((await placeTable(catalog, id, staged.folder, version)) === 'taken') {
     await catalog.store.deleteFolder(staged.folder);
     throw await tablePlaceTaken(catalog, id, tableExists(id));
   }
@@ -94,11 +107,24 @@ export async function createMaterializedView(
     incarnation: record.id,
     transaction_id: staged.transaction,
   };
-  if (request.with_no_data !== false) return created;
-  const refresh = { id: [...id], incarnation: record.id };
-  const { signal } = options;
-  const { job_id } = await refreshMaterializedView(catalog, refresh, signal ? { signal } : {});
-  return { ...created, job_id };
+  return filled === undefined ? created : { ...created, job_id: filled.job_id };
+}
+
+/** Computes the rows of a view that has no place yet. Where that fails, nothing of it is left. */
+async function filledStaged(
+  catalog: Catalog,
+  { folder, record }: StagedTable,
+  { id, source }: { readonly id: ObjectPath; readonly source: readonly string[] },
+  { signal }: CallOptions,
+): Promise<RefreshMaterializedViewResponse> {
+  try {
+    const { main } = openTable(catalog.engine, folder, record.id);
+    const shown = await sourceOf(catalog, source, { view: id });
+    return answer(catalog, shown, await main.refresh(shown, { ...(signal && { signal }) }));
+  } catch (error) {
+    await catalog.store.deleteFolder(folder);
+    throw error;
+  }
 }
 
 /** Members of a request that spread its work over machines. */
