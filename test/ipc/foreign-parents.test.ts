@@ -14,6 +14,8 @@ import {
   Struct,
   Table,
   tableToIPC,
+  Union,
+  UnionMode,
   Utf8,
   Vector,
 } from '../../src/arrow/apache.ts';
@@ -79,6 +81,27 @@ const pairs = (child: Data, valid: number): Data =>
     child,
   } as never);
 
+const ints = (...values: number[]): Data =>
+  makeData({
+    type: new Int32(),
+    length: values.length,
+    nullCount: 0,
+    data: Int32Array.from(values),
+  });
+/** Rows of the first child, of a number, and so on; with the offsets of a dense union. */
+const union = (child: Data, ids = [3, 5, 3, 5], offsets?: number[]): Data => {
+  const fields = [nullable('a', child.type), nullable('n', new Int32())];
+  const mode = offsets === undefined ? UnionMode.Sparse : UnionMode.Dense;
+  return makeData({
+    type: new Union(mode, Int32Array.of(3, 5), fields),
+    length: 4,
+    nullCount: 0,
+    typeIds: Int8Array.from(ids),
+    ...(offsets && { valueOffsets: Int32Array.from(offsets) }),
+    children: [child, ints(10, 20, 30, 40)],
+  } as never);
+};
+
 const bytesOf = (column: Data): Uint8Array => {
   const schema = new Schema([nullable('x', column.type)]);
   const data = makeData({
@@ -113,22 +136,37 @@ const SHAPES: readonly (readonly [
     (child) => struct(pairs(child, 15), 5),
     (a, c) => [{ a: [a] }, null, { a: [c] }, null],
   ],
+  [
+    'struct over a sparse union',
+    (child) => struct(union(child, [3, 9, 3, -1]), 5),
+    (a, c) => [{ a }, null, { a: c }, null],
+  ],
+  [
+    'struct over a dense union',
+    (child) => struct(union(child, [3, 5, 3, -1], [0, 99, 2, -7]), 5),
+    (a, c) => [{ a }, null, { a: c }, null],
+  ],
+  ['sparse union', (child) => union(child), (a, c) => [a, 20, c, 40]],
+  ['dense union', (child) => union(child, [3, 5, 3, 5], [0, 3, 2, 0]), (a, c) => [a, 40, c, 10]],
 ];
 
-test.each(SHAPES)('a null %s hides text and indices that are none', async (_, shape, rows) => {
-  for (const [child, third] of [
-    [texts(), 'b'],
-    [words(), 'a'],
-  ] as const) {
-    const db = await connect({ uri: '/c', fs: memoryFs() });
-    const table = await db.createTable('t', bytesOf(shape(child)));
-    const wanted = rows('a', third).map((x) => ({ x }));
-    expect(await table.query().toArray()).toEqual(wanted);
-    await table.add(bytesOf(shape(child)));
-    await table.optimize();
-    expect(await table.query().toArray()).toEqual([...wanted, ...wanted]);
-  }
-});
+test.each(SHAPES)(
+  'a null, or another child, of a %s hides text and indices that are none',
+  async (_, shape, rows) => {
+    for (const [child, third] of [
+      [texts(), 'b'],
+      [words(), 'a'],
+    ] as const) {
+      const db = await connect({ uri: '/c', fs: memoryFs() });
+      const table = await db.createTable('t', bytesOf(shape(child)));
+      const wanted = rows('a', third).map((x) => ({ x }));
+      expect(await table.query().toArray()).toEqual(wanted);
+      await table.add(bytesOf(shape(child)));
+      await table.optimize();
+      expect(await table.query().toArray()).toEqual([...wanted, ...wanted]);
+    }
+  },
+);
 
 test.each([
   ['struct', (child: Data) => struct(child, 3)],
@@ -136,6 +174,8 @@ test.each([
   ['list', (child: Data) => lists(child, [0, 1, 2, 3, 4], 3, 2)],
   ['list that begins late', (child: Data) => lists(child, [1, 2], 1, 0)],
   ['fixed-size list', (child: Data) => pairs(child, 3)],
+  ['sparse union', (child: Data) => union(child, [5, 3, 5, 5])],
+  ['dense union', (child: Data) => union(child, [3, 5, 5, 5], [1, 0, 0, 0])],
 ])('a %s with values hides nothing', async (_, shape) => {
   for (const child of [texts(), words()]) {
     const read = async () => {
@@ -149,6 +189,21 @@ test.each([
       ),
     });
   }
+});
+
+test.each([
+  ['struct over a sparse union', (child: Data) => struct(union(child, [3, 9, 3, 5]), 3)],
+  ['sparse union', (child: Data) => union(child, [3, 5, 3, 9])],
+  ['dense union', (child: Data) => union(child, [3, 5, 3, 5], [0, 0, 2, 4])],
+])('rows of a %s are rows of a child', async (_, shape) => {
+  const read = async () => {
+    for await (const batch of await openArrowBody(bytesOf(shape(texts()))))
+      expect(batch).toBeDefined();
+  };
+  await expect(read()).rejects.toMatchObject({
+    code: 'InvalidInput',
+    message: expect.stringMatching(/unknown type id 9|lies outside of its union's child/),
+  });
 });
 
 test('items that no list has do not count, and no bitmap is longer than asked for', () => {

@@ -40,16 +40,17 @@ import type { BatchHeader } from './foreign-messages.ts';
 import {
   type Counted,
   checkCounted,
+  checkUnionRows,
   countedInFixedLists,
   countedInLists,
   countedInStruct,
+  countedInUnion,
 } from './foreign-parents.ts';
 import type { ForeignField, ForeignType } from './foreign-schema.ts';
 import {
   checkIndices,
   checkOffsets,
   checkTextInSteps,
-  checkUnion,
   checkViews,
   type Indices,
 } from './foreign-values.ts';
@@ -310,13 +311,17 @@ class ColumnReader {
   *#rowsOfChildren(column: ForeignType, rows: number, counted?: Counted): Steps<Data[]> {
     const children: Data[] = [];
     for (const field of column.children) {
-      const child = yield* this.#column(field, rows, counted);
-      if (child.length < rows) {
-        this.#refuse(`its child ${JSON.stringify(field.name)} has ${child.length} of ${rows} rows`);
-      }
-      children.push(child.length === rows ? child : child.slice(0, rows));
+      children.push(yield* this.#rowsOfChild(field, rows, counted));
     }
     return children;
+  }
+
+  *#rowsOfChild(field: ForeignField, rows: number, counted?: Counted): Steps<Data> {
+    const child = yield* this.#column(field, rows, counted);
+    if (child.length < rows) {
+      this.#refuse(`its child ${JSON.stringify(field.name)} has ${child.length} of ${rows} rows`);
+    }
+    return child.length === rows ? child : child.slice(0, rows);
   }
 
   *#listViews(column: ForeignType, length: number, common: DataParts): Steps<Data> {
@@ -355,11 +360,18 @@ class ColumnReader {
     const typeIds = this.#take(length, Int8Array) as Int8Array;
     const dense = type.mode === UnionMode.Dense;
     const offsets = dense ? (this.#take(length * 4, Int32Array) as Int32Array) : undefined;
-    const children = dense
-      ? yield* this.#children(column, MAX_ROWS)
-      : yield* this.#rowsOfChildren(column, length, counted);
+    const children: Data[] = [];
+    for (const [at, child] of column.children.entries()) {
+      const inside = countedInUnion(type.typeIds[at] as number, typeIds, offsets, counted);
+      children.push(
+        dense
+          ? yield* this.#column(child, MAX_ROWS, inside)
+          : yield* this.#rowsOfChild(child, length, inside),
+      );
+    }
     const lengths = children.map((child) => child.length);
-    yield* checkUnion(typeIds, offsets, type.typeIds, lengths, this.#refuse);
-    return dataOf(type, length, { typeIds, offsets, children });
+    const given = { typeIds, offsets };
+    const rows = yield* checkUnionRows(given, type.typeIds, lengths, counted, this.#refuse);
+    return dataOf(type, length, { ...rows, children });
   }
 }

@@ -2,8 +2,9 @@
  * `checkCounted` runs a check on the values of a foreign column inside other columns. If it fails,
  * it checks again only the values that count, and makes all others null. If that fails too, the
  * fault goes to the caller's `refuse`. A value does not count if it lies in a null struct or list,
- * or in no list at all: the Arrow format allows any bytes there. The `countedIn...` functions find
- * the values that count.
+ * or in no list at all, or where no row of a union refers to it: the Arrow format allows any bytes
+ * there. The `countedIn...` functions find the values that count. `checkUnionRows` does the same for
+ * the rows of a union.
  */
 import {
   bitmapBytes,
@@ -15,7 +16,7 @@ import {
   setBits,
 } from '../../arrow/index.ts';
 import type { Refuse } from '../codecs/index.ts';
-import type { Validity } from './foreign-values.ts';
+import { checkUnion, type Validity } from './foreign-values.ts';
 
 /**
  * A bitmap of the first `rows` rows, with a bit for each that no null lies above; undefined where
@@ -81,6 +82,28 @@ export function countedInLists(
   };
 }
 
+/**
+ * The values of a union's child that rows refer to: of a sparse union the others may be anything.
+ * @param offsets of a dense union; they may point anywhere
+ */
+export function countedInUnion(
+  id: number,
+  typeIds: Int8Array,
+  offsets: Int32Array | undefined,
+  counted: Counted | undefined,
+): Counted {
+  return (rows) => {
+    const visible = counted?.(typeIds.length);
+    const bits = new Uint8Array(bitmapBytes(rows));
+    for (let row = 0; row < typeIds.length; row += 1) {
+      if (typeIds[row] !== id || (visible !== undefined && !isSet(visible, row))) continue;
+      const at = offsets === undefined ? row : (offsets[row] as number);
+      if (at >= 0 && at < rows) setBits(bits, at, 1);
+    }
+    return bits;
+  };
+}
+
 /** Rows past the end of a bitmap are those that no parent has. */
 const isSet = (bitmap: Uint8Array, row: number): boolean =>
   row >>> 3 < bitmap.length && getBit(bitmap, row);
@@ -128,4 +151,49 @@ export function* checkCounted(
   yield* check(valid ?? validity, refuse);
   if (valid === undefined) return parts;
   return { ...parts, nullCount: rows - countBits(valid, 0, rows), validity: valid };
+}
+
+/** Of a union's rows. */
+export interface UnionRows {
+  readonly typeIds: Int8Array;
+  /** Of a dense union. */
+  readonly offsets: Int32Array | undefined;
+}
+
+/**
+ * Checks the rows of a union, and if that fails those that have no null above them: the others become
+ * rows of the first child then.
+ * @param known the ids of its types
+ */
+export function* checkUnionRows(
+  rows: UnionRows,
+  known: Int32Array,
+  lengths: readonly number[],
+  counted: Counted | undefined,
+  refuse: Refuse,
+): Generator<undefined, UnionRows> {
+  const check = ({ typeIds, offsets }: UnionRows, refused: Refuse): Generator<undefined, void> =>
+    checkUnion(typeIds, offsets, known, lengths, refused);
+  try {
+    yield* check(rows, counted === undefined ? refuse : unfit);
+    return rows;
+  } catch (error) {
+    if (!(error instanceof Unfit)) throw error;
+  }
+  const visible = counted?.(rows.typeIds.length);
+  const typeIds = rows.typeIds.slice();
+  const offsets = rows.offsets?.slice();
+  // A child without values has none to point at.
+  const child = Math.max(
+    0,
+    lengths.findIndex((length) => length > 0),
+  );
+  for (let row = 0; visible !== undefined && row < typeIds.length; row += 1) {
+    if (isSet(visible, row)) continue;
+    typeIds[row] = known[child] as number;
+    if (offsets !== undefined) offsets[row] = 0;
+  }
+  const mended = { typeIds, offsets };
+  yield* check(mended, refuse);
+  return mended;
 }
