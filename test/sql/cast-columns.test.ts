@@ -6,6 +6,9 @@ import {
   DateMillisecond,
   Decimal,
   Duration,
+  Float16,
+  Float32,
+  Float64,
   Int32,
   Int64,
   TimeMillisecond,
@@ -19,6 +22,7 @@ import { RequestMemory } from '../../src/request-memory.ts';
 import { castColumn } from '../../src/sql/evaluate/cast.ts';
 import { type Column, columnOf, reader } from '../../src/sql/typed/column.ts';
 import { isWide } from '../../src/sql/typed/types.ts';
+import { doubleToExact } from '../../src/values/index.ts';
 import { seeded } from '../helpers/seeded.ts';
 
 const day = new DateDay();
@@ -54,6 +58,9 @@ const CASES: readonly (readonly [from: DataType, most: number, to: DataType, inO
   [new TimeMillisecond(), 2 ** 26, int64, true],
   [new Decimal(2, 15, 128), 2 ** 50, int64, true],
   [new Decimal(0, 15, 128), 2 ** 50, int64, true],
+  [new Decimal(2, 15, 128), 2 ** 50, new Float64(), true],
+  [new Decimal(7, 15, 128), 2 ** 50, new Float32(), true],
+  [new Decimal(4, 15, 128), 2 ** 30, new Float16(), false],
   [new Decimal(2, 15, 128), 2 ** 45, new Int32(), false],
   [new Decimal(2, 15, 128), 2 ** 45, new Decimal(1, 15, 128), true],
   [new Decimal(3, 15, 128), 2 ** 45, new Decimal(1, 15, 128), true],
@@ -131,4 +138,43 @@ it('keeps the texts of dates of earlier columns while others are written', () =>
   const late = texts(100_000);
   expect([reader(early)(0), reader(early)(5999)]).toEqual(['1970-01-01', '1986-06-05']);
   expect(reader(late)(0)).toBe('2243-10-17');
+});
+
+it('gives the double nearest to a decimal of 64 bits, and the single one nearest to that', () => {
+  const random = seeded(11);
+  const word = (): bigint => BigInt(Math.floor(random() * 2 ** 32));
+  for (const scale of [0, 1, 2, 3, 6, 9, 11, 12]) {
+    const power = 10n ** BigInt(scale);
+    const unscaled = Array.from({ length: 4_000 }, (_, row) => {
+      const value = BigInt.asIntN(64, (word() << 32n) | word()) >> (word() % 40n);
+      if (row % 2 === 0) return value;
+      // The middle of two doubles, or the decimal nearest to it.
+      const double = Math.abs(Number(value)) / 10 ** scale;
+      const bits = new BigUint64Array(Float64Array.of(double).buffer)[0] as bigint;
+      const next = new Float64Array(BigUint64Array.of(bits + 1n).buffer)[0] as number;
+      const [low, high] = [double, next].map(doubleToExact);
+      const shared = Math.max(low?.scale ?? 0, high?.scale ?? 0);
+      const at = (one: typeof low): bigint =>
+        (one?.unscaled ?? 0n) * 10n ** BigInt(shared - (one?.scale ?? 0));
+      const middle = ((at(low) + at(high)) * power) / (2n * 10n ** BigInt(shared));
+      return BigInt.asIntN(64, row % 4 === 1 ? middle : middle + 1n);
+    });
+    unscaled.push(2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, 2n ** 54n + 2n, 0n, -1n);
+    const from = new Decimal(scale, 19, 128);
+    const column: Column = {
+      ...{ form: 'wide', type: from, length: unscaled.length },
+      ...{ values: BigInt64Array.from(unscaled), valid: null },
+    };
+    const texts = unscaled.map((value) => Number(`${value}e-${scale}`));
+    for (const mode of ['explicit', 'lenient'] as const) {
+      const whole = castColumn(column, new Float64(), mode, memory);
+      expect(whole.form).toBe('number');
+      expect(
+        unscaled.map((_, row) => reader(whole)(row)),
+        `scale ${scale}`,
+      ).toEqual(texts);
+      const single = castColumn(column, new Float32(), mode, memory);
+      expect(unscaled.map((_, row) => reader(single)(row))).toEqual(texts.map(Math.fround));
+    }
+  }
 });

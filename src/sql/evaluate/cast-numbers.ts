@@ -1,8 +1,9 @@
 /**
  * `castNumbers` converts a whole column at once, if doubles hold every value exactly: numbers to
- * integers, integers and floats to float32, decimals to float64, integers and decimals to decimals,
- * dates, times, timestamps and durations to integers and back, and dates and timestamps without a
- * time zone into each other. It returns null for all other casts and for values that do not fit,
+ * integers, integers and floats to float32, decimals to float32 and float64, integers and decimals
+ * to decimals, dates, times, timestamps and durations to integers and back, and dates and
+ * timestamps without a time zone into each other. Decimals of up to 64 bits become floats too, if
+ * their scale is 12 at most. It returns null for all other casts and for values that do not fit,
  * except in a lenient cast to integers, which makes them null; cast.ts then converts value by
  * value. `roundedQuotient` rounds half away from zero, and `EXACT_DIGITS` is how many decimal
  * digits are below 2^53.
@@ -41,10 +42,10 @@ export function castNumbers(column: Column, to: DataType, mode: CastMode): Numbe
     return values === null ? null : wholeNumbers(values, column.valid, to, mode);
   }
   if (g === 'float' && f === 'float' && mode === 'lossless') return sameFloats(column, to);
-  if (g === 'float' && mode === 'explicit') {
-    if (f === 'int' || f === 'float') return floats(column, to);
-    if (f === 'decimal') return decimalsAsDoubles(column, to);
+  if (g === 'float' && mode === 'explicit' && (f === 'int' || f === 'float')) {
+    return floats(column, to);
   }
+  if (g === 'float' && f === 'decimal' && mode !== 'lossless') return decimalsAsFloats(column, to);
   if (g === 'decimal' && (f === 'int' || f === 'decimal') && mode !== 'lenient') {
     return decimals(column, to as Decimal, mode);
   }
@@ -123,17 +124,49 @@ function sameFloats(column: Column, to: DataType): NumberColumn | null {
   return made(to, values, valid);
 }
 
-function decimalsAsDoubles(column: Column, to: DataType): NumberColumn | null {
+/** The nearest double, which is rounded once more for single precision. */
+function decimalsAsFloats(column: Column, to: DataType): NumberColumn | null {
   const { precision } = to as { precision?: Precision };
   const scale = decimalScale(column.type);
-  const unscaled = safeOf(column);
-  if (unscaled === null || precision !== Precision.DOUBLE || !('valid' in column)) return null;
+  if (precision === Precision.HALF || !('valid' in column)) return null;
   if (scale < 0 || scale > EXACT_POWER) return null;
+  const unscaled = safeOf(column);
+  const values = unscaled === null ? wideAsDoubles(column, scale) : new Float64Array(unscaled);
+  if (values === null) return null;
   // The quotient of two exact doubles is rounded once.
   const power = 10 ** scale;
-  const values = new Float64Array(unscaled.length);
-  for (let i = 0; i < values.length; i++) values[i] = (unscaled[i] as number) / power;
-  return made(to, values, column.valid);
+  if (unscaled !== null) for (let i = 0; i < values.length; i++) (values[i] as number) /= power;
+  return made(to, precision === Precision.SINGLE ? new Float32Array(values) : values, column.valid);
+}
+
+/** Up to this scale a quotient of 64 bits is never so near to the middle of two doubles that two do not tell it. */
+const WIDE_SCALE = 12;
+/** Cuts a double into two of 26 bits, whose products are exact. */
+const HALVES = 2 ** 27 + 1;
+
+/** Decimals of 64 bits as the nearest doubles: dividend, quotient and rest are sums of two doubles. */
+function wideAsDoubles(column: Column, scale: number): Float64Array | null {
+  if (column.form !== 'wide' || !(column.values instanceof BigInt64Array)) return null;
+  if (scale > WIDE_SCALE) return null;
+  const power = 10 ** scale;
+  const { values, length } = column;
+  const words = new Int32Array(values.buffer, values.byteOffset, 2 * length);
+  const upper = power * HALVES - (power * HALVES - power);
+  const lower = power - upper;
+  const out = new Float64Array(length);
+  for (let i = 0; i < length; i++) {
+    const high = (words[2 * i + 1] as number) * 2 ** 32;
+    const low = (words[2 * i] as number) >>> 0;
+    const sum = high + low;
+    const lost = low - (sum - high);
+    const first = sum / power;
+    const product = first * power;
+    const a = first * HALVES - (first * HALVES - first);
+    const b = first - a;
+    const beyond = a * upper - product + a * lower + b * upper + b * lower;
+    out[i] = first + (sum - product - beyond + lost) / power;
+  }
+  return out;
 }
 
 /** The fraction is dropped. */
