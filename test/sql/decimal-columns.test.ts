@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { Decimal, Int64 } from '../../src/arrow/apache.ts';
 import { RequestMemory } from '../../src/request-memory.ts';
 import { decimalColumn } from '../../src/sql/evaluate/decimal-columns.ts';
+import { evaluateArithmetic } from '../../src/sql/evaluate/evaluate-arithmetic.ts';
+import { toVector } from '../../src/sql/evaluate/to-arrow.ts';
 import { EXTREME_FUNCTIONS, NUMBER_FUNCTIONS } from '../../src/sql/functions/numbers.ts';
 import { type Column, constantColumn, reader } from '../../src/sql/typed/column.ts';
 import { seeded } from '../helpers/seeded.ts';
@@ -93,4 +95,122 @@ describe('the remainder of decimals', () => {
     const zero = constantColumn(type, 0n, length);
     expect(decimalColumn('%', wide, zero, type)).toBeNull();
   });
+});
+
+/** Half away from zero, of exact integers. */
+function divided(dividend: bigint, divisor: bigint): bigint {
+  const [a, b] = [dividend < 0n ? -dividend : dividend, divisor < 0n ? -divisor : divisor];
+  const size = (2n * a + b) / (2n * b);
+  return dividend < 0n === divisor < 0n ? size : -size;
+}
+
+describe('the quotient of decimals', () => {
+  const rows = 3_000;
+  const some = (most: number): bigint => {
+    const bits = 1 + Math.floor(random() * most);
+    const value = BigInt.asUintN(
+      bits,
+      BigInt(Math.floor(random() * 2 ** 32)) * 0x9e3779b97f4a7c15n,
+    );
+    return random() < 0.5 ? -value : value;
+  };
+  const column = (scale: number, values: BigInt64Array, present: Uint8Array | null): Column => ({
+    ...{ form: 'wide', type: new Decimal(scale, 19, 128), length: rows },
+    ...{ values, valid: present },
+  });
+
+  it.each([
+    [0, 0, 0, 63, 63],
+    [2, 0, 6, 40, 63],
+    [0, 3, 12, 20, 20],
+    [4, 2, 8, 45, 40],
+    [2, 2, 19, 3, 5],
+    [0, 9, 10, 2, 63],
+    [10, 4, 6, 63, 63],
+  ])('is exact, of scales %d and %d to %d, of %d and %d bits', (s, t, scale, a, b) => {
+    const present = Uint8Array.from({ length: rows }, (_, row) => (row % 13 === 5 ? 0 : 1));
+    const left = BigInt64Array.from({ length: rows }, () => some(a));
+    // Small divisors have remainders of a half.
+    const right = BigInt64Array.from({ length: rows }, (_, row) =>
+      present[row] === 0 ? 0n : some(row % 3 === 0 ? 3 : b) || 1n,
+    );
+    const power = 10n ** BigInt(scale + t - s);
+    const expected = Array.from(left, (value, row) =>
+      present[row] === 0 ? null : divided(value * power, right[row] as bigint),
+    );
+    const type = new Decimal(scale, 38, 128);
+    const fits = expected.every((value) => value === null || BigInt.asIntN(64, value) === value);
+    const whole = decimalColumn('/', column(s, left, present), column(t, right, present), type);
+    expect(whole !== null).toBe(fits);
+    if (whole !== null) {
+      expect(Array.from({ length: rows }, (_, row) => reader(whole)(row) ?? null)).toEqual(
+        expected,
+      );
+    }
+    const computed = evaluateArithmetic(
+      '/',
+      column(s, left, present),
+      column(t, right, present),
+      type,
+    );
+    expect(Array.from({ length: rows }, (_, row) => reader(computed)(row) ?? null)).toEqual(
+      expected,
+    );
+  });
+
+  it('is exact at the ends of 64 bits, and left to the rows beyond', () => {
+    const ends = [
+      2n ** 63n - 1n,
+      -(2n ** 63n),
+      -(2n ** 63n) + 1n,
+      1n,
+      -1n,
+      2n ** 32n,
+      2n ** 32n - 1n,
+    ];
+    const divisors = [1n, -1n, 3n, 2n ** 32n, 2n ** 32n + 1n, 2n ** 63n - 1n, -(2n ** 63n)];
+    const type = new Decimal(0, 38, 128);
+    for (const dividend of ends) {
+      for (const divisor of divisors) {
+        const left = new BigInt64Array(rows).fill(dividend);
+        const right = new BigInt64Array(rows).fill(divisor);
+        const expected = divided(dividend, divisor);
+        const fits = expected < 2n ** 63n && expected > -(2n ** 63n);
+        const whole = decimalColumn('/', column(0, left, null), column(0, right, null), type);
+        expect(whole && reader(whole)(rows - 1), `${dividend} / ${divisor}`).toBe(
+          fits ? expected : null,
+        );
+      }
+    }
+  });
+});
+
+it('decimals of any width become words of Arrow', () => {
+  const values = [0n, 1n, -1n, 2n ** 53n, -(2n ** 63n), 2n ** 63n - 1n, null];
+  const present = Uint8Array.from(values, (value) => (value === null ? 0 : 1));
+  for (const bits of [64, 128, 256]) {
+    const of = { type: new Decimal(3, 18, bits), length: values.length };
+    const plain = values.map((value) => value ?? 0n);
+    const columns: Column[] = [
+      { ...of, form: 'wide', values: BigInt64Array.from(plain), valid: present },
+      { ...of, form: 'wide', values: plain, valid: present },
+      { ...of, form: 'values', values },
+    ];
+    const safe = values.map((value) =>
+      value !== null && value < 2n ** 62n && value > -(2n ** 62n) ? Number(value) : 0,
+    );
+    const words = columns.map((column) => toVector(column, of.type, memory).data[0]?.values);
+    expect(words[1]).toEqual(words[0]);
+    expect(words[2]).toEqual(words[0]);
+    const numbers = {
+      ...of,
+      form: 'number',
+      values: Float64Array.from(safe),
+      valid: null,
+    } as const;
+    const bigints = { ...of, form: 'values', values: safe.map(BigInt) } as const;
+    expect(toVector(numbers, of.type, memory).data[0]?.values).toEqual(
+      toVector(bigints, of.type, memory).data[0]?.values,
+    );
+  }
 });

@@ -1,8 +1,8 @@
 /**
  * `decimalColumn` computes `+ - * / %` with a decimal result over whole columns. Sums, differences
  * and products use integer kernels, if all unscaled values fit 64 bits. Quotients, rounded half
- * away from zero, and remainders are computed in doubles, if doubles hold the values exactly. In
- * all other cases, and if a row would throw, it returns null. evaluate-arithmetic.ts then computes
+ * away from zero, and remainders are computed in doubles, if doubles hold the values exactly, and
+ * quotients of 64 bits by a kernel. In all other cases, and if a row would throw, it returns null. evaluate-arithmetic.ts then computes
  * value by value.
  */
 import type { Decimal } from '../../arrow/index.ts';
@@ -29,7 +29,9 @@ export function decimalColumn(
   type: Decimal,
 ): Column | null {
   const valid = bothValid(validityOf(left), validityOf(right));
-  if (op === '/') return quotients(left, right, type, valid);
+  if (op === '/') {
+    return quotients(left, right, type, valid) ?? wideQuotients(left, right, type, valid);
+  }
   if (op === '%') return remainders(left, right, type, valid);
   const kernels = numberKernels(left.length);
   const [a, b] = [asSigned64(left), asSigned64(right)];
@@ -84,6 +86,30 @@ function remainders(left: Column, right: Column, type: Decimal, valid: Validity)
     values[i] = (dividend % divisor) + 0;
   }
   return { form: 'number', type, length: values.length, values, valid };
+}
+
+/** Powers of ten up to this one are below 2^64. */
+const WIDE_POWER = 19;
+
+/** Quotients of 64 bits, by the kernels. */
+function wideQuotients(left: Column, right: Column, type: Decimal, valid: Validity): Column | null {
+  const kernels = numberKernels(left.length);
+  const [a, b] = [asSigned64(left), asSigned64(right)];
+  const digits = type.scale + decimalScale(right.type) - decimalScale(left.type);
+  if (kernels === null || a === null || b === null || typeof a === 'bigint') return null;
+  if (digits < 0 || digits > WIDE_POWER) return null;
+  const values = kernels.quotients(a, withoutZeros(b, valid), 10n ** BigInt(digits));
+  if (values === null) return null;
+  if (type.precision < ANY_INT64 && !hasDigits(values, valid, type.precision)) return null;
+  return { form: 'wide', type, length: values.length, values, valid };
+}
+
+/** Divisors with 1 in place of what rows without a value have. */
+function withoutZeros(divisors: BigInt64Array | bigint, valid: Validity): BigInt64Array | bigint {
+  if (valid === null || typeof divisors === 'bigint') return divisors;
+  const out = divisors.slice();
+  for (let i = 0; i < out.length; i++) if (valid[i] === 0) out[i] = 1n;
+  return out;
 }
 
 /** One digit more than asked for, then rounded half away from zero. */

@@ -9,6 +9,7 @@
  */
 import type { DataType, Decimal, Int64 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
+import { powerOfTen } from '../../values/index.ts';
 import type { ArithmeticOperator, CompareOperator } from '../parse/index.ts';
 import {
   asExactNumbers,
@@ -203,15 +204,15 @@ function decimals(
   const limit = 10n ** BigInt(type.precision);
   const shared = Math.max(s, t);
   const [up, over] = [10n ** BigInt(shared - s), 10n ** BigInt(shared - t)];
+  // What the dividend, or else the divisor, has to be multiplied by.
+  const power = type.scale + t - s;
+  const [more, less] = [powerOfTen(Math.max(0, power)), powerOfTen(Math.max(0, -power))];
   return (a, b) => {
     let result: bigint;
     if (op === '*') result = rounded(a * b, s + t, type.scale);
     else if (op === '/') {
       if (b === 0n) return divisionByZero();
-      // One digit more than asked for, then rounded.
-      const power = type.scale + 1 + t - s;
-      const scaled = power >= 0 ? (a * 10n ** BigInt(power)) / b : a / (b * 10n ** BigInt(-power));
-      result = rounded(scaled, type.scale + 1, type.scale);
+      result = nearestQuotient(a * more, b * less);
     } else result = rounded(apply(op, a * up, b * over), shared, type.scale);
     if (result <= -limit || result >= limit) overflow(op, String(a), String(b), type);
     return result;
@@ -220,11 +221,18 @@ function decimals(
 
 /** Half away from zero. */
 export function rounded(value: bigint, from: number, to: number): bigint {
-  if (from <= to) return value * 10n ** BigInt(to - from);
-  const power = 10n ** BigInt(from - to);
-  const rest = value % power;
-  const up = 2n * (rest < 0n ? -rest : rest) >= power;
-  return value / power + (up ? (rest < 0n ? -1n : 1n) : 0n);
+  if (from <= to) return value * powerOfTen(to - from);
+  return nearestQuotient(value, powerOfTen(from - to));
+}
+
+/** Half away from zero. */
+function nearestQuotient(dividend: bigint, divisor: bigint): bigint {
+  const whole = dividend / divisor;
+  const rest = dividend - whole * divisor;
+  if (rest === 0n) return whole;
+  const isUp = 2n * (rest < 0n ? -rest : rest) >= (divisor < 0n ? -divisor : divisor);
+  if (!isUp) return whole;
+  return rest < 0n === divisor < 0n ? whole + 1n : whole - 1n;
 }
 
 /** Counts in a finer unit; bigint, so that nothing overflows. */

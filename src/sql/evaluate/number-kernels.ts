@@ -20,6 +20,7 @@ type Exports = Record<`${'add' | 'sub' | 'mul' | 'div'}_f64`, Loop> &
   Record<`${Comparison}_f64`, Compare<number>> &
   Record<`${Comparison}_i64`, Compare<bigint>> &
   Record<'min_truth' | 'max_truth', Loop> & {
+    quo_i64(rows: number, power: bigint): number;
     readonly memory: { readonly buffer: ArrayBuffer };
     count_truth(rows: number, wanted: number): number;
     true_rows(rows: number, first: number): number;
@@ -107,6 +108,26 @@ class NumberKernels {
     for (let from = 0; from < length; from += BLOCK) {
       const rows = Math.min(BLOCK, length - from);
       if (!this.#computeWide(op, left, right, from, rows)) return null;
+      out.set(this.#wideLeft.subarray(0, rows), from);
+    }
+    return out;
+  }
+
+  /**
+   * `left * power / right`, rounded half away from zero; null where a quotient needs more than 64 bits, and
+   * for a division by zero. `power` is below 2^64.
+   */
+  quotients(
+    left: BigInt64Array,
+    right: BigInt64Array | bigint,
+    power: bigint,
+  ): BigInt64Array | null {
+    const out = new BigInt64Array(left.length);
+    for (let from = 0; from < left.length; from += BLOCK) {
+      const rows = Math.min(BLOCK, left.length - from);
+      placeWide(this.#wideLeft, left, from, rows);
+      if (from === 0 || typeof right !== 'bigint') placeWide(this.#wideRight, right, from, rows);
+      if (this.#wasm.quo_i64(rows, power) !== 0) return null;
       out.set(this.#wideLeft.subarray(0, rows), from);
     }
     return out;

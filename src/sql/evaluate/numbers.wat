@@ -127,6 +127,117 @@
         (br $next)))
     (i32.const 0))
 
+  ;; Left sides times $power, without a sign, by the right sides, rounded half away from zero. 1 for a
+  ;; division by zero, and for a quotient of more than 64 bits.
+  (func (export "quo_i64") (param $rows i32) (param $power i64) (result i32)
+    (local $at i32) (local $end i32) (local $a i64) (local $b i64) (local $low i64) (local $high i64)
+    (local $p0 i64) (local $p1 i64) (local $cross i64) (local $middle i64) (local $shift i64)
+    (local $v i64) (local $v0 i64) (local $v1 i64) (local $q i64) (local $digit i64) (local $rest i64)
+    (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
+    (local.set $p0 (i64.and (local.get $power) (i64.const 0xffffffff)))
+    (local.set $p1 (i64.shr_u (local.get $power) (i64.const 32)))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $a (i64.load (local.get $at)))
+        (if (i64.lt_s (local.get $a) (i64.const 0))
+          (then (local.set $a (i64.sub (i64.const 0) (local.get $a)))))
+        (local.set $b (i64.load offset=65536 (local.get $at)))
+        (if (i64.lt_s (local.get $b) (i64.const 0))
+          (then (local.set $b (i64.sub (i64.const 0) (local.get $b)))))
+        ;; The product, of 128 bits, by halves of both sides.
+        (local.set $low (i64.mul (i64.and (local.get $a) (i64.const 0xffffffff)) (local.get $p0)))
+        (local.set $cross (i64.mul (i64.and (local.get $a) (i64.const 0xffffffff)) (local.get $p1)))
+        (local.set $middle (i64.mul (i64.shr_u (local.get $a) (i64.const 32)) (local.get $p0)))
+        (local.set $high (i64.add
+          (i64.mul (i64.shr_u (local.get $a) (i64.const 32)) (local.get $p1))
+          (i64.add
+            (i64.shr_u (local.get $cross) (i64.const 32))
+            (i64.shr_u (local.get $middle) (i64.const 32)))))
+        (local.set $middle (i64.add
+          (i64.shr_u (local.get $low) (i64.const 32))
+          (i64.add
+            (i64.and (local.get $cross) (i64.const 0xffffffff))
+            (i64.and (local.get $middle) (i64.const 0xffffffff)))))
+        (local.set $low (i64.or
+          (i64.and (local.get $low) (i64.const 0xffffffff))
+          (i64.shl (local.get $middle) (i64.const 32))))
+        (local.set $high
+          (i64.add (local.get $high) (i64.shr_u (local.get $middle) (i64.const 32))))
+        ;; Also where $b is zero.
+        (if (i64.ge_u (local.get $high) (local.get $b)) (then (return (i32.const 1))))
+        (if (i64.eqz (local.get $high))
+          (then
+            (local.set $q (i64.div_u (local.get $low) (local.get $b)))
+            (local.set $rest
+              (i64.sub (local.get $low) (i64.mul (local.get $q) (local.get $b)))))
+          (else
+            ;; Two digits of 32 bits, each guessed from the upper half of the divisor, whose highest
+            ;; bit is set: a guess is at most two too large.
+            (local.set $shift (i64.clz (local.get $b)))
+            (local.set $v (i64.shl (local.get $b) (local.get $shift)))
+            (local.set $v1 (i64.shr_u (local.get $v) (i64.const 32)))
+            (local.set $v0 (i64.and (local.get $v) (i64.const 0xffffffff)))
+            (local.set $high (i64.or
+              (i64.shl (local.get $high) (local.get $shift))
+              (i64.shr_u
+                (i64.shr_u (local.get $low) (i64.const 1))
+                (i64.sub (i64.const 63) (local.get $shift)))))
+            (local.set $low (i64.shl (local.get $low) (local.get $shift)))
+            (local.set $digit (i64.div_u (local.get $high) (local.get $v1)))
+            (local.set $rest
+              (i64.sub (local.get $high) (i64.mul (local.get $digit) (local.get $v1))))
+            (block $right
+              (loop $less
+                (br_if $right (i32.eqz (i32.or
+                  (i64.gt_u (local.get $digit) (i64.const 0xffffffff))
+                  (i64.gt_u
+                    (i64.mul (local.get $digit) (local.get $v0))
+                    (i64.or
+                      (i64.shl (local.get $rest) (i64.const 32))
+                      (i64.shr_u (local.get $low) (i64.const 32)))))))
+                (local.set $digit (i64.sub (local.get $digit) (i64.const 1)))
+                (local.set $rest (i64.add (local.get $rest) (local.get $v1)))
+                (br_if $less (i64.le_u (local.get $rest) (i64.const 0xffffffff)))))
+            (local.set $q (i64.shl (local.get $digit) (i64.const 32)))
+            (local.set $high (i64.sub
+              (i64.or
+                (i64.shl (local.get $high) (i64.const 32))
+                (i64.shr_u (local.get $low) (i64.const 32)))
+              (i64.mul (local.get $digit) (local.get $v))))
+            (local.set $low (i64.and (local.get $low) (i64.const 0xffffffff)))
+            (local.set $digit (i64.div_u (local.get $high) (local.get $v1)))
+            (local.set $rest
+              (i64.sub (local.get $high) (i64.mul (local.get $digit) (local.get $v1))))
+            (block $right
+              (loop $less
+                (br_if $right (i32.eqz (i32.or
+                  (i64.gt_u (local.get $digit) (i64.const 0xffffffff))
+                  (i64.gt_u
+                    (i64.mul (local.get $digit) (local.get $v0))
+                    (i64.or (i64.shl (local.get $rest) (i64.const 32)) (local.get $low))))))
+                (local.set $digit (i64.sub (local.get $digit) (i64.const 1)))
+                (local.set $rest (i64.add (local.get $rest) (local.get $v1)))
+                (br_if $less (i64.le_u (local.get $rest) (i64.const 0xffffffff)))))
+            (local.set $q (i64.add (local.get $q) (local.get $digit)))
+            (local.set $rest (i64.shr_u
+              (i64.sub
+                (i64.or (i64.shl (local.get $high) (i64.const 32)) (local.get $low))
+                (i64.mul (local.get $digit) (local.get $v)))
+              (local.get $shift)))))
+        (if (i64.lt_s (local.get $q) (i64.const 0)) (then (return (i32.const 1))))
+        (if (i64.ge_u (local.get $rest) (i64.sub (local.get $b) (local.get $rest)))
+          (then (local.set $q (i64.add (local.get $q) (i64.const 1)))))
+        (if (i64.lt_s (local.get $q) (i64.const 0)) (then (return (i32.const 1))))
+        (if (i64.lt_s
+            (i64.xor (i64.load (local.get $at)) (i64.load offset=65536 (local.get $at)))
+            (i64.const 0))
+          (then (local.set $q (i64.sub (i64.const 0) (local.get $q)))))
+        (i64.store (local.get $at) (local.get $q))
+        (local.set $at (i32.add (local.get $at) (i32.const 8)))
+        (br $next)))
+    (i32.const 0))
+
   ;; Remainders have the sign of the left side. 1 for a division by zero.
   (func (export "rem_i64") (param $rows i32) (result i32)
     (local $at i32) (local $end i32) (local $a i64) (local $b i64)

@@ -168,12 +168,12 @@ function decimals(column: Column, type: Decimal): Uint32Array {
     return out;
   }
   const read = reader(column);
-  for (let i = 0; i < column.length; i++) {
+  // Storing takes a bigint modulo 2^64.
+  const halves = stride > 1 ? new BigInt64Array(out.buffer) : null;
+  for (let i = 0, at = 0; i < column.length; i++) {
     let value = (read(i) ?? 0n) as bigint;
-    for (let k = 0; k < stride; k++) {
-      out[i * stride + k] = Number(value & 0xffffffffn);
-      value >>= 32n;
-    }
+    if (halves === null) out[i] = Number(BigInt.asUintN(32, value));
+    else for (const end = at + stride / 2; at < end; value >>= 64n) halves[at++] = value;
   }
   return out;
 }
