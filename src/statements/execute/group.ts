@@ -2,7 +2,8 @@
  * `groupedRows` groups rows by keys and computes their aggregates, with FILTER and DISTINCT. It
  * keeps the keys of all groups and the states of their aggregates in memory. It does not keep the
  * rows, except the values that aggregates such as array_agg collect. Without keys all rows form one
- * group, even if there are none. With GROUPING SETS it computes the groups of each set of keys in
+ * group, even if there are none. Keys that are only checked fail for a row, and are not kept. With
+ * GROUPING SETS it computes the groups of each set of keys in
  * the same pass.
  */
 import {
@@ -61,8 +62,10 @@ export function groupedRows(input: Relation, step: GroupStep, work: Work): Relat
         const shared = new SharedColumns(step.shared, input.schema, work);
         const own = withNames(step, shared);
         const groups = new Groups(shared, own, await aggregatesOf(shared, own, work), work);
+        const check = columnReader(step.checked ?? [], input.schema, work);
         for await (const batch of input.batches()) {
           for (const part of shared.parts(batch)) {
+            await check(part);
             held.set(groups.bytes + shared.bytesOf(part));
             await groups.add(part, await shared.of(part));
             held.set(groups.bytes);

@@ -126,12 +126,12 @@ function groupedByFew(
     return { name: key.name, value };
   });
   const groups = grouped(input, few, calls, typeOf);
-  const computed = projected(groups, [...ofKeys, ...columns.slice(keys.length)]);
-  // A key that fails for a row fails for its group, whether or not the statement shows it.
+  // A key that fails for a row fails there, whether or not something reads the groups.
   const mayFail = keys.filter(
     (key) => follows(key) && compileTree(key.value, input.schema).canFail,
   );
-  return { ...computed, kept: new Set(mayFail.map(({ name }) => name)) };
+  const checked = mayFail.map(({ value }) => value);
+  return projected({ ...groups, checked }, [...ofKeys, ...columns.slice(keys.length)]);
 }
 
 /** Families of values that are equal only where they are the same in every respect. */

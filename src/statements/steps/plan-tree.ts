@@ -70,8 +70,6 @@ export interface ProjectStep extends Step {
   readonly values: readonly Expression[];
   /** Parts of `values` that are computed once, those first that others are made of. */
   readonly shared?: readonly Expression[];
-  /** Columns that are computed even if nothing reads them, as their values may fail. */
-  readonly kept?: ReadonlySet<string>;
 }
 
 export interface JoinStep extends Step {
@@ -117,6 +115,8 @@ export interface GroupStep extends Step {
   readonly input: Plan;
   readonly keys: readonly Expression[];
   readonly aggregates: readonly AggregateExpression[];
+  /** Further keys, which follow from the others and are computed above; each row may fail for one. */
+  readonly checked?: readonly Expression[];
   /** The keys of each set, as places in `keys`. */
   readonly sets?: readonly (readonly number[])[];
   /** Parts of keys and aggregates that are computed once, those first that others are made of. */

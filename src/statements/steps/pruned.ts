@@ -20,8 +20,7 @@ export function pruned(plan: Plan, wanted: ReadonlySet<string>): Plan {
       return { ...plan, input, schema: input.schema };
     }
     case 'project': {
-      const shown = plan.kept === undefined ? wanted : union(wanted, plan.kept);
-      const kept = plan.schema.fields.flatMap(({ name }, at) => (shown.has(name) ? [at] : []));
+      const kept = plan.schema.fields.flatMap(({ name }, at) => (wanted.has(name) ? [at] : []));
       const values = kept.map((at) => plan.values[at] as Expression);
       const schema = new Schema(kept.map((at) => plan.schema.fields[at] as Field));
       return { ...plan, values, schema, input: pruned(plan.input, columnsIn(values)) };
@@ -55,7 +54,8 @@ export function pruned(plan: Plan, wanted: ReadonlySet<string>): Plan {
         ...kept.map((at) => plan.schema.fields[length + at] as Field),
         ...plan.schema.fields.slice(length + plan.aggregates.length),
       ]);
-      const input = pruned(plan.input, columnsIn([...plan.keys, ...aggregates]));
+      const reads = columnsIn([...plan.keys, ...aggregates, ...(plan.checked ?? [])]);
+      const input = pruned(plan.input, reads);
       return { ...plan, aggregates, schema, input };
     }
     case 'window': {

@@ -42,7 +42,10 @@ function belowJoin(step: ProjectStep | GroupStep, names: Names): Plan {
   const left = new Side(join.left, rowsOf(input), names);
   const right = join.join === 'inner' ? new Side(join.right, rowsOf(input), names) : undefined;
   const sides = [left, ...(right === undefined ? [] : [right])];
-  const trees = step.kind === 'project' ? step.values : [...step.keys, ...step.aggregates];
+  const trees =
+    step.kind === 'project'
+      ? step.values
+      : [...step.keys, ...step.aggregates, ...(step.checked ?? [])];
   const place = (kept: readonly Side[]): readonly Expression[] =>
     trees.map((tree) =>
       rewritten(tree, (part) => {
@@ -64,8 +67,10 @@ function belowJoin(step: ProjectStep | GroupStep, names: Names): Plan {
   const rows = input.kind === 'filter' ? { ...input, input: pairs, schema } : pairs;
   if (step.kind === 'project') return { ...step, values, input: rows };
   const keys = values.slice(0, step.keys.length);
-  const aggregates = values.slice(step.keys.length) as GroupStep['aggregates'];
-  return { ...step, keys, aggregates, input: rows };
+  const last = keys.length + step.aggregates.length;
+  const aggregates = values.slice(keys.length, last) as GroupStep['aggregates'];
+  const checked = step.checked && values.slice(last);
+  return { ...step, keys, aggregates, ...(checked && { checked }), input: rows };
 }
 
 /** The columns that a join and a condition above it read. */
