@@ -210,6 +210,16 @@ describe('alternatives', () => {
     expect(await planOf(`${FROM} a JOIN b ON ${where}`)).toBe(plan);
   });
 
+  test('of equal terms ask for each once', async () => {
+    const three = '(a.x = 1 AND b.y = 0) OR (a.x = 2 AND b.y = 1) OR (a.x = 1 AND b.y = 2)';
+    const plan = await planOf(`${FROM} a JOIN b ON a.b = b.id AND (${three})`);
+    expect(plan).toMatch(/Read a: .*, where x = 1 OR x = 2$/m);
+    const shared = '(a.x = 3 AND b.y = 0) OR (a.x = 3 AND b.c = 1) OR (b.y = 0 AND a.x = 3)';
+    expect(await planOf(`${FROM} a JOIN b ON a.b = b.id AND (${shared})`)).toMatch(
+      /Read b: .*, where y = 0 OR c = 1$/m,
+    );
+  });
+
   test.each([
     where,
     'a.b = b.id OR a.b = b.id AND a.x = 1',

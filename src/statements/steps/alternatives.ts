@@ -31,7 +31,7 @@ export function withoutShared(
   );
   const left = rests.filter((rest) => rest !== undefined);
   // An alternative of nothing else makes the others needless.
-  return [...shared.values(), ...(left.length < rests.length ? [] : [{ ...term, args: left }])];
+  return [...shared.values(), ...(left.length < rests.length ? [] : [anyOf(left)])];
 }
 
 /**
@@ -52,8 +52,15 @@ export function impliedBy(
   return [...first.keys()].flatMap((name): Expression[] => {
     if (!others.every((alternative) => alternative.has(name))) return [];
     const args = alternatives.flatMap((alternative) => joined(alternative.get(name) ?? []) ?? []);
-    return [{ kind: 'or', args }];
+    return [anyOf(args)];
   });
+}
+
+/** That one of the terms is true, each of which is asked once. */
+function anyOf(terms: readonly Expression[]): Expression {
+  const args = [...new Map(terms.map((one) => [textOf(one), one])).values()];
+  const [only] = args;
+  return args.length === 1 && only !== undefined ? only : { kind: 'or', args };
 }
 
 function byColumn(terms: readonly Expression[]): Map<string, Expression[]> {
