@@ -53,6 +53,7 @@ export {
   type Statement,
   type SubqueryExpression,
   shorten,
+  type TableFunction,
   type TableReference,
   type TypeName,
   type WindowSpec,

@@ -9,7 +9,13 @@
 import { parseArguments } from './calls.ts';
 import type { Parser } from './parser.ts';
 import { refuse } from './sql-error.ts';
-import type { JoinKind, Statement, TableReference, TimeTravel } from './statement-tree.ts';
+import {
+  type JoinKind,
+  type Statement,
+  TABLE_FUNCTIONS,
+  type TableReference,
+  type TimeTravel,
+} from './statement-tree.ts';
 import { END, NUMBER, OPERATOR, STRING, type Tokens } from './tokens.ts';
 import type { Expression } from './tree.ts';
 
@@ -18,9 +24,6 @@ const MAX_TABLES = 32;
 
 /** Words that a query in parentheses, which is a part of another, is followed by. */
 const GOES_ON = new Set(['union', 'except', 'intersect', 'order', 'limit', 'offset', 'fetch']);
-
-/** Functions that give rows. */
-const TABLE_FUNCTIONS: ReadonlySet<string> = new Set(['unnest', 'generate_series', 'range']);
 
 /** What the parser of the statement reads for it. */
 export interface QueryParser {
@@ -123,7 +126,7 @@ export class FromParser {
     const at = tokens.start;
     const isLateral = parser.took('lateral');
     if (isLateral && parser.isMark('(')) {
-      refuse(at, 'LATERAL is supported before unnest, generate_series and range alone');
+      refuse(at, `LATERAL is supported before ${TABLE_FUNCTIONS.join(', ')} alone`);
     }
     if (parser.isMark('(')) {
       const isQuery = this.#opensQuery();
@@ -176,11 +179,12 @@ export class FromParser {
   /** A function that gives rows: the cursor is on its parenthesis. */
   #function(path: readonly string[], at: number): TableReference {
     const parser = this.#parser;
-    const name = (path.at(-1) ?? '').toLowerCase();
-    if (path.length > 1 || !TABLE_FUNCTIONS.has(name)) {
-      refuse(
+    const last = (path.at(-1) ?? '').toLowerCase();
+    const name = TABLE_FUNCTIONS.find((one) => one === last);
+    if (path.length > 1 || name === undefined) {
+      return refuse(
         at,
-        `The function ${path.join('.')} gives no rows; ${[...TABLE_FUNCTIONS].join(', ')} do`,
+        `The function ${path.join('.')} gives no rows; ${TABLE_FUNCTIONS.join(', ')} do`,
       );
     }
     const open = this.#tokens.start;

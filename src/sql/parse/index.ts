@@ -78,6 +78,7 @@ export type {
   QueryBody,
   Select,
   Statement,
+  TableFunction,
   TableReference,
 } from './statement-tree.ts';
 export { END, PLACEHOLDER, Tokens } from './tokens.ts';

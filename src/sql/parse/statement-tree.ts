@@ -78,6 +78,11 @@ export type SelectItem =
       readonly replace: readonly { readonly name: string; readonly value: Expression }[];
     });
 
+/** Functions of FROM that give rows. */
+export const TABLE_FUNCTIONS = ['unnest', 'generate_series', 'range'] as const;
+
+export type TableFunction = (typeof TABLE_FUNCTIONS)[number];
+
 /** `semi` and `anti`: the rows of the left side that have a match on the right one, or none. */
 export type JoinKind = 'inner' | 'left' | 'right' | 'full' | 'cross' | 'semi' | 'anti';
 
@@ -99,7 +104,7 @@ export type TableReference =
   | (Located & {
       /** A function that gives rows, of the tables before it in FROM. */
       readonly kind: 'function';
-      readonly name: string;
+      readonly name: TableFunction;
       readonly args: readonly Expression[];
       readonly alias?: string;
       readonly columns: readonly string[];

@@ -19,6 +19,7 @@ import {
   type Expression,
   familyOf,
   refuse,
+  type TableFunction,
   type TableReference,
   typeText,
 } from '../../sql/index.ts';
@@ -98,7 +99,7 @@ function listOf(args: readonly Expression[], schema: Schema, at: number | undefi
 }
 
 function seriesOf(
-  name: string,
+  name: Exclude<TableFunction, 'unnest'>,
   args: readonly Expression[],
   schema: Schema,
   at: number | undefined,
