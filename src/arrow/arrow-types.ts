@@ -2,7 +2,8 @@
  * Answers the questions about Arrow types that code on buffers asks: how the values of a type lie
  * in memory (`layoutOf`), in which typed array (`valueArray`), how wide they are (`strideOf`,
  * `byteWidth`), and whether offsets have 64 bits (`hasLargeOffsets`). `plainType` is the type of a
- * dictionary's values, and `childFields` gives the fields of a nested type. `mapType` and
+ * dictionary's values, `childFields` gives the fields of a nested type, and `optionalStructs` the
+ * columns that a file may do without. `mapType` and
  * `changeField` copy types and fields with some parts replaced.
  */
 
@@ -168,6 +169,15 @@ export function mapType(type: DataType, change: (field: Field) => Field): DataTy
     default:
       return type;
   }
+}
+
+/**
+ * The columns of nullable structs, which a file may do without where all of its rows have null; none
+ * if no other column is left. Lance 2.0 has no form for a null struct, but one for such a column.
+ */
+export function optionalStructs(fields: readonly Field[]): readonly Field[] {
+  const structs = fields.filter(({ type, nullable }) => nullable && type.typeId === Type.Struct);
+  return structs.length < fields.length ? structs : [];
 }
 
 /** A copy of a field with some of its parts replaced: the class of map types renames the fields that it is given. */

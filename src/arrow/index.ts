@@ -92,6 +92,7 @@ export {
   type Layout,
   layoutOf,
   mapType,
+  optionalStructs,
   plainType,
   strideOf,
   type TypedArray,

@@ -6,7 +6,7 @@
  * other data, if all columns of the table are such structs, and where the data's schema or first
  * row has a column that the table does not have.
  */
-import { DataType, type Field, Schema } from '../../arrow/index.ts';
+import { type Field, optionalStructs, Schema } from '../../arrow/index.ts';
 import { isArrowLike } from './arrow-like.ts';
 import { isSchemaLike } from './arrow-like-types.ts';
 import type { DataInput } from './data.ts';
@@ -16,8 +16,8 @@ const narrowed = new WeakMap<Schema, Map<string, Schema>>();
 
 /** The schema to read the data by. Data that can be read once only is taken as it is. */
 export function withoutAbsentStructs(schema: Schema, data: DataInput): Schema {
-  const structs = schema.fields.filter(({ type, nullable }) => nullable && DataType.isStruct(type));
-  if (structs.length === 0 || structs.length === schema.fields.length) return schema;
+  const structs = optionalStructs(schema.fields);
+  if (structs.length === 0) return schema;
   const absent = new Set(absentFrom(data, structs, schema));
   if (absent.size === 0) return schema;
   const key = JSON.stringify([...absent]);

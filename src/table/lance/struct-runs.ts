@@ -16,9 +16,9 @@ import {
   type BatchLimits,
   columnsOf,
   type Data,
-  DataType,
   gatherBatch,
   getBit,
+  optionalStructs,
   type RecordBatch,
   type RecordBatchStream,
   rebatch,
@@ -65,12 +65,8 @@ export function structsToCut(
   { fields }: Schema,
   ids: readonly IdentifiedField[],
 ): readonly number[] {
-  const structs = fields.flatMap(({ type, nullable }, at) =>
-    nullable && DataType.isStruct(type) ? [at] : [],
-  );
-  // A file has one column at least.
-  if (structs.length === 0 || structs.length === fields.length) return [];
-  if (structs.length > MOST_STRUCTS) return [];
+  const structs = optionalStructs(fields).map((field) => fields.indexOf(field));
+  if (structs.length === 0 || structs.length > MOST_STRUCTS) return [];
   const plain = withoutViews(new Schema([...fields])).fields;
   return 'fields' in lanceFields(plain, listFieldIds(ids)) ? structs : [];
 }

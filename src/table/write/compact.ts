@@ -8,7 +8,7 @@
  * reports.
  */
 import {
-  DataType,
+  optionalStructs,
   type RecordBatch,
   type RecordBatchStream,
   recordBatch,
@@ -168,9 +168,9 @@ async function columnsLeftOut(
   { plain }: CompactOptions,
 ): Promise<((entry: FragmentEntry) => readonly number[]) | undefined> {
   if (plain === true || !writesLance(engine, base)) return undefined;
-  const structs = base.fields.filter(({ field }) => DataType.isStruct(field.type));
-  // A file has one column at least.
-  if (structs.length === 0 || structs.length === base.fields.length) return undefined;
+  const optional = optionalStructs(base.fields.map(({ field }) => field));
+  if (optional.length === 0) return undefined;
+  const structs = base.fields.filter(({ field }) => optional.includes(field));
   if (!isOpenForLance(base)) {
     const entries = await base.fragments();
     if (!entries.some(isUnwritten) && entries.some(staysClosed)) return undefined;
