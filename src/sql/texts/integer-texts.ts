@@ -6,6 +6,7 @@
 import type { DataType } from '../../arrow/index.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import type { BytesColumn, NumberArray, Validity } from '../typed/index.ts';
+import { denseColumn } from './text-columns.ts';
 
 const ZERO = 48;
 const MINUS = 45;
@@ -33,16 +34,7 @@ export function integerTexts(
     }
     offsets[row + 1] = at;
   }
-  return {
-    form: 'bytes',
-    type,
-    length,
-    data,
-    starts: offsets.subarray(0, length),
-    ends: offsets.subarray(1),
-    dense: true,
-    valid,
-  };
+  return denseColumn(type, data, offsets, valid);
 }
 
 /** Bytes of the longest of their texts, or more. */

@@ -198,16 +198,17 @@ export class TextWriter {
   }
 
   column(type: DataType, valid: Validity): BytesColumn {
-    const length = this.#row;
-    return {
-      form: 'bytes',
-      type,
-      length,
-      data: this.#data,
-      starts: this.#offsets.subarray(0, length),
-      ends: this.#offsets.subarray(1, length + 1),
-      dense: true,
-      valid,
-    };
+    return denseColumn(type, this.#data, this.#offsets.subarray(0, this.#row + 1), valid);
   }
 }
+
+/** Values that lie one after the other: row i from the i-th of the offsets to the next one. */
+export const denseColumn = (
+  type: DataType,
+  data: Uint8Array,
+  offsets: Int32Array,
+  valid: Validity,
+): BytesColumn => ({
+  ...{ form: 'bytes', type, length: offsets.length - 1, data },
+  ...{ starts: offsets.subarray(0, -1), ends: offsets.subarray(1), dense: true, valid },
+});
