@@ -1,7 +1,7 @@
 /**
  * `changedColumns` takes pairs of rows, one from each of two versions, and counts for each column
  * in how many pairs it differs. It reads the rows and compares hashes of their values. For the
- * first pairs it also lists which columns differ. `firstRows` reads the first rows of a list with
+ * first pairs it also lists which columns differ. `shownRows` reads the first rows of a list with
  * all their columns, to be shown as examples.
  */
 import { columnsOf, type RecordBatch } from '../../arrow/index.ts';
@@ -108,7 +108,7 @@ function rowIdsOf(rows: RowList, from: number, to: number): BigUint64Array {
 }
 
 /** The first rows of a list, with all columns of their version. */
-export async function firstRows(
+export async function shownRows(
   { plan: { engine, snapshot, signal, memory } }: Side,
   rows: RowList,
   most: number,

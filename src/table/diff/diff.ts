@@ -14,7 +14,7 @@ import { adapterBetween, type IdentifiedField } from '../fields/index.ts';
 import { planScan, requestMemory } from '../read/index.ts';
 import type { Engine, Snapshot } from '../versions/index.ts';
 import { Turn } from '../work/index.ts';
-import { changedColumns, firstRows } from './changed-columns.ts';
+import { changedColumns, shownRows } from './changed-columns.ts';
 import { commonFieldIds } from './common-fields.ts';
 import {
   type FragmentDifferences,
@@ -156,8 +156,8 @@ async function diffByKey(
     const shown = Math.min(limit, Math.floor(MOST_CELLS / columns));
     const found = await changedColumns(one, other, before, after, shown, turn);
     const names = pairs.map((pair) => pair.to.field.name);
-    const old = await firstRows(one, before, shown);
-    const fresh = await firstRows(other, after, shown);
+    const old = await shownRows(one, before, shown);
+    const fresh = await shownRows(other, after, shown);
     return {
       by: 'key',
       added: added.length,
@@ -169,8 +169,8 @@ async function diffByKey(
       ),
       notCompared: all.flatMap((pair) => (compared.has(pair.to) ? [] : [pair.to.field.name])),
       examples: {
-        added: await firstRows(other, added, shown),
-        removed: await firstRows(one, removed, shown),
+        added: await shownRows(other, added, shown),
+        removed: await shownRows(one, removed, shown),
         changed: found.first.map((differing, at) => ({
           before: old[at] as DiffRow,
           after: fresh[at] as DiffRow,
