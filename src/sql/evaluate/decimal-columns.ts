@@ -2,10 +2,11 @@
  * `decimalColumn` computes `+ - * / %` with a decimal result over whole columns. Sums, differences
  * and products use integer kernels, if all unscaled values fit 64 bits. Quotients, rounded half
  * away from zero, and remainders are computed in doubles, if doubles hold the values exactly, and
- * quotients of 64 bits by a kernel. In all other cases, and if a row would throw, it returns null. evaluate-arithmetic.ts then computes
+ * those of other values of 64 bits by a kernel. In all other cases, and if a row would throw, it returns null. evaluate-arithmetic.ts then computes
  * value by value.
  */
 import type { Decimal } from '../../arrow/index.ts';
+import { powerOfTen } from '../../values/index.ts';
 import type { ArithmeticOperator } from '../parse/index.ts';
 import {
   asExactNumbers,
@@ -91,17 +92,30 @@ function remainders(left: Column, right: Column, type: Decimal, valid: Validity)
 /** Powers of ten up to this one are below 2^64. */
 const WIDE_POWER = 19;
 
-/** Quotients of 64 bits, by the kernels. */
+/** Quotients of dividends and divisors of 64 bits, by the kernels. */
 function wideQuotients(left: Column, right: Column, type: Decimal, valid: Validity): Column | null {
   const kernels = numberKernels(left.length);
   const [a, b] = [asSigned64(left), asSigned64(right)];
   const digits = type.scale + decimalScale(right.type) - decimalScale(left.type);
   if (kernels === null || a === null || b === null || typeof a === 'bigint') return null;
   if (digits < 0 || digits > WIDE_POWER) return null;
-  const values = kernels.quotients(a, withoutZeros(b, valid), 10n ** BigInt(digits));
+  const values = kernels.quotients(a, withoutZeros(b, valid), powerOfTen(digits));
   if (values === null) return null;
-  if (type.precision < ANY_INT64 && !hasDigits(values, valid, type.precision)) return null;
-  return { form: 'wide', type, length: values.length, values, valid };
+  const fits =
+    values instanceof BigInt64Array
+      ? type.precision >= ANY_INT64 || hasDigits(values, valid, type.precision)
+      : haveDigits(values, valid, type.precision);
+  return fits ? { form: 'wide', type, length: values.length, values, valid } : null;
+}
+
+function haveDigits(values: readonly bigint[], valid: Validity, most: number): boolean {
+  const limit = powerOfTen(most);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as bigint;
+    if (value < limit && value > -limit) continue;
+    if (valid === null || valid[i] === 1) return false;
+  }
+  return true;
 }
 
 /** Divisors with 1 in place of what rows without a value have. */

@@ -35,6 +35,9 @@ const TRUTH_BLOCK = 65_536;
 /** Rows whose numbers fit where results go. */
 const ROWS_BLOCK = 16_384;
 
+/** What the kernel of quotients answers then. */
+const DIVIDED_BY_ZERO = 2;
+
 /** With fewer rows the way into the module costs more than the loop. */
 const LEAST_ROWS = 1_024;
 
@@ -62,6 +65,8 @@ class NumberKernels {
   readonly #right: Float64Array;
   readonly #wideLeft: BigInt64Array;
   readonly #wideRight: BigInt64Array;
+  /** Upper halves of quotients. */
+  readonly #upper: BigInt64Array;
   readonly #rows: Uint32Array;
   readonly #truth: Uint8Array;
   readonly #otherTruth: Uint8Array;
@@ -73,6 +78,7 @@ class NumberKernels {
     this.#right = new Float64Array(buffer, RIGHT_AT, BLOCK);
     this.#wideLeft = new BigInt64Array(buffer, 0, BLOCK);
     this.#wideRight = new BigInt64Array(buffer, RIGHT_AT, BLOCK);
+    this.#upper = new BigInt64Array(buffer, TRUTH_AT, BLOCK);
     this.#rows = new Uint32Array(buffer, 0, ROWS_BLOCK);
     this.#truth = new Uint8Array(buffer, TRUTH_AT, TRUTH_BLOCK);
     this.#otherTruth = new Uint8Array(buffer, OTHER_TRUTH_AT, TRUTH_BLOCK);
@@ -114,23 +120,38 @@ class NumberKernels {
   }
 
   /**
-   * `left * power / right`, rounded half away from zero; null where a quotient needs more than 64 bits, and
-   * for a division by zero. `power` is below 2^64.
+   * `left * power / right`, rounded half away from zero: bigints where one needs more than 64 bits, and
+   * null for a division by zero. `power` is below 2^64.
    */
   quotients(
     left: BigInt64Array,
     right: BigInt64Array | bigint,
     power: bigint,
-  ): BigInt64Array | null {
+  ): BigInt64Array | bigint[] | null {
     const out = new BigInt64Array(left.length);
+    let wide: bigint[] | undefined;
     for (let from = 0; from < left.length; from += BLOCK) {
       const rows = Math.min(BLOCK, left.length - from);
       placeWide(this.#wideLeft, left, from, rows);
       if (from === 0 || typeof right !== 'bigint') placeWide(this.#wideRight, right, from, rows);
-      if (this.#wasm.quo_i64(rows, power) !== 0) return null;
-      out.set(this.#wideLeft.subarray(0, rows), from);
+      const outcome = this.#wasm.quo_i64(rows, power);
+      if (outcome === DIVIDED_BY_ZERO) return null;
+      if (outcome !== 0) wide ??= Array.from(out.subarray(0, from));
+      if (wide === undefined) out.set(this.#wideLeft.subarray(0, rows), from);
+      else this.#pushWide(wide, rows);
     }
-    return out;
+    return wide ?? out;
+  }
+
+  /** Adds quotients of 128 bits. */
+  #pushWide(wide: bigint[], rows: number): void {
+    const [lower, upper] = [this.#wideLeft, this.#upper];
+    for (let row = 0; row < rows; row++) {
+      const low = lower[row] as bigint;
+      const high = upper[row] as bigint;
+      const isShort = high === (low < 0n ? -1n : 0n);
+      wide.push(isShort ? low : (high << 64n) | BigInt.asUintN(64, low));
+    }
   }
 
   /** Truth of `value op c`; `c` is not NaN, and NaN counts as greater than all else. */

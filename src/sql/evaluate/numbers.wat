@@ -127,12 +127,14 @@
         (br $next)))
     (i32.const 0))
 
-  ;; Left sides times $power, without a sign, by the right sides, rounded half away from zero. 1 for a
-  ;; division by zero, and for a quotient of more than 64 bits.
+  ;; Left sides times $power, without a sign, by the right sides, rounded half away from zero, with the
+  ;; upper halves of 128 bits at 131,072. 0 where none of these is needed, 1 where one is, 2 for a
+  ;; division by zero.
   (func (export "quo_i64") (param $rows i32) (param $power i64) (result i32)
     (local $at i32) (local $end i32) (local $a i64) (local $b i64) (local $low i64) (local $high i64)
     (local $p0 i64) (local $p1 i64) (local $cross i64) (local $middle i64) (local $shift i64)
     (local $v i64) (local $v0 i64) (local $v1 i64) (local $q i64) (local $digit i64) (local $rest i64)
+    (local $upper i64) (local $wide i64)
     (local.set $end (i32.shl (local.get $rows) (i32.const 3)))
     (local.set $p0 (i64.and (local.get $power) (i64.const 0xffffffff)))
     (local.set $p1 (i64.shr_u (local.get $power) (i64.const 32)))
@@ -164,8 +166,13 @@
           (i64.shl (local.get $middle) (i64.const 32))))
         (local.set $high
           (i64.add (local.get $high) (i64.shr_u (local.get $middle) (i64.const 32))))
-        ;; Also where $b is zero.
-        (if (i64.ge_u (local.get $high) (local.get $b)) (then (return (i32.const 1))))
+        (if (i64.eqz (local.get $b)) (then (return (i32.const 2))))
+        (local.set $upper (i64.const 0))
+        (if (i64.ge_u (local.get $high) (local.get $b))
+          (then
+            (local.set $upper (i64.div_u (local.get $high) (local.get $b)))
+            (local.set $high
+              (i64.sub (local.get $high) (i64.mul (local.get $upper) (local.get $b))))))
         (if (i64.eqz (local.get $high))
           (then
             (local.set $q (i64.div_u (local.get $low) (local.get $b)))
@@ -225,18 +232,27 @@
                 (i64.or (i64.shl (local.get $high) (i64.const 32)) (local.get $low))
                 (i64.mul (local.get $digit) (local.get $v)))
               (local.get $shift)))))
-        (if (i64.lt_s (local.get $q) (i64.const 0)) (then (return (i32.const 1))))
         (if (i64.ge_u (local.get $rest) (i64.sub (local.get $b) (local.get $rest)))
-          (then (local.set $q (i64.add (local.get $q) (i64.const 1)))))
-        (if (i64.lt_s (local.get $q) (i64.const 0)) (then (return (i32.const 1))))
+          (then
+            (local.set $q (i64.add (local.get $q) (i64.const 1)))
+            (local.set $upper
+              (i64.add (local.get $upper) (i64.extend_i32_u (i64.eqz (local.get $q)))))))
         (if (i64.lt_s
             (i64.xor (i64.load (local.get $at)) (i64.load offset=65536 (local.get $at)))
             (i64.const 0))
-          (then (local.set $q (i64.sub (i64.const 0) (local.get $q)))))
+          (then
+            (local.set $q (i64.sub (i64.const 0) (local.get $q)))
+            (local.set $upper (i64.sub
+              (i64.xor (local.get $upper) (i64.const -1))
+              (i64.extend_i32_u (i64.ne (local.get $q) (i64.const 0)))))
+            (local.set $upper (i64.add (local.get $upper) (i64.const 1)))))
+        (local.set $wide (i64.or (local.get $wide)
+          (i64.xor (local.get $upper) (i64.shr_s (local.get $q) (i64.const 63)))))
         (i64.store (local.get $at) (local.get $q))
+        (i64.store offset=131072 (local.get $at) (local.get $upper))
         (local.set $at (i32.add (local.get $at) (i32.const 8)))
         (br $next)))
-    (i32.const 0))
+    (i64.ne (local.get $wide) (i64.const 0)))
 
   ;; Remainders have the sign of the left side. 1 for a division by zero.
   (func (export "rem_i64") (param $rows i32) (result i32)
