@@ -4,24 +4,28 @@
  * the indexed rows themselves. `indexKeys` and `match` are generators, so that the caller can yield
  * between steps. A key with a null in it matches nothing; NaN equals NaN, and 0 equals -0. Lists,
  * structs and unions as keys throw InvalidInput, and so does a single key column of texts or bytes
- * of more than 2 GiB. `showKey` formats a key for messages.
+ * of more than 2 GiB.
  */
 import {
   type Data,
   DataType,
+  type Dictionary,
   describeType,
+  gather,
   getBit,
   type Layout,
   layoutOf,
   NO_BYTES,
   type Offsets,
   offsetAt,
+  type Vector,
   validityOf,
 } from '../../arrow/index.ts';
 import { DirspaceError } from '../../errors.ts';
-import { loadColumn, reader, type Value } from '../../sql/index.ts';
+import { inSlices } from '../../steps.ts';
 import { KeyFilter } from './key-filter.ts';
 import { hashBytes, hashWords } from './key-hash.ts';
+import { keyTexts } from './key-texts.ts';
 
 /** Its steps take a few milliseconds at most. */
 export interface KeyIndex {
@@ -52,7 +56,11 @@ export function* indexKeys(
   chunks: readonly KeyChunk[],
 ): Generator<void, KeyIndex> {
   const rows = chunks.reduce((sum, chunk) => sum + rowsOf(chunk), 0);
-  const index = emptyIndex(types, chunks, rows);
+  const [only] = types;
+  const index =
+    types.length === 1 && DataType.isDictionary(only)
+      ? yield* CodeIndex.of(only, chunks, rows)
+      : emptyIndex(types, chunks, rows);
   let start = 0;
   for (const chunk of chunks) {
     yield* index.add(chunk, start);
@@ -310,6 +318,124 @@ function sameBytes(
   return true;
 }
 
+/** The number of a value that was not looked up yet. */
+const UNKNOWN = -2;
+/** Dictionaries whose values stay looked up: each batch of a table may have one of its own. */
+const MOST_DICTIONARIES = 16;
+
+/** Codes of a dictionary, whose values are indexed and looked up in place of those of rows. */
+class CodeIndex implements GrowingIndex {
+  readonly firsts: Int32Array;
+  readonly #values: KeyIndex;
+  /** The first row of each value, by its number in `#values`. */
+  readonly #rows: Int32Array;
+  /** By dictionary the number in `#values` of each of its values, -1 for one that is not there. */
+  readonly #numbers = new Map<Vector, Int32Array>();
+
+  private constructor(rows: number, values: KeyIndex) {
+    this.firsts = new Int32Array(rows);
+    this.#values = values;
+    this.#rows = new Int32Array(values.firsts.length).fill(-1);
+  }
+
+  static *of(
+    type: Dictionary,
+    chunks: readonly KeyChunk[],
+    rows: number,
+  ): Generator<void, CodeIndex> {
+    const seen = new Map<Vector, Int32Array>();
+    const values: Data[] = [];
+    for (const [column] of chunks) {
+      const { dictionary } = column ?? {};
+      if (column === undefined || dictionary === undefined) continue;
+      const codes = yield* newCodes(column, numbersIn(dictionary, seen));
+      if (codes.length > 0) values.push(gather(dictionary, codes));
+    }
+    const keys = values.map((data) => [data]);
+    return new CodeIndex(rows, yield* indexKeys([type.dictionary], keys));
+  }
+
+  *add([column]: KeyChunk, start: number): Generator<void> {
+    if (column === undefined) return;
+    const numbers = yield* this.#learned(column);
+    yield* inSlices(column.length, STEP_ROWS, (from, to) => {
+      const found = rowNumbers(column, numbers, from, to);
+      for (let at = 0; at < found.length; at++) {
+        const number = found[at] as number;
+        const row = start + from + at;
+        if (number >= 0 && this.#rows[number] === -1) this.#rows[number] = row;
+        this.firsts[row] = number < 0 ? -1 : (this.#rows[number] as number);
+      }
+    });
+  }
+
+  *match([column]: KeyChunk, rows: number): Generator<void, Int32Array> {
+    const found = new Int32Array(rows);
+    const numbers = yield* this.#learned(column as Data);
+    yield* inSlices(rows, STEP_ROWS, (from, to) => {
+      const known = rowNumbers(column as Data, numbers, from, to);
+      for (let at = 0; at < known.length; at++) {
+        const number = known[at] as number;
+        found[from + at] = number < 0 ? -1 : (this.#rows[number] as number);
+      }
+    });
+    return found;
+  }
+
+  /** The numbers of the values of a dictionary, those of the column's rows among them. */
+  *#learned(column: Data): Generator<void, Int32Array> {
+    const { dictionary } = column;
+    if (dictionary === undefined) return new Int32Array(0);
+    if (this.#numbers.size >= MOST_DICTIONARIES && !this.#numbers.has(dictionary)) {
+      this.#numbers.clear();
+    }
+    const numbers = numbersIn(dictionary, this.#numbers);
+    const codes = yield* newCodes(column, numbers);
+    if (codes.length === 0) return numbers;
+    const found = yield* this.#values.match([gather(dictionary, codes)], codes.length);
+    for (let at = 0; at < codes.length; at++) {
+      const number = found[at] as number;
+      numbers[codes[at] as number] = number;
+    }
+    return numbers;
+  }
+}
+
+function numbersIn(dictionary: Vector, known: Map<Vector, Int32Array>): Int32Array {
+  const numbers = known.get(dictionary) ?? new Int32Array(dictionary.length).fill(UNKNOWN);
+  known.set(dictionary, numbers);
+  return numbers;
+}
+
+/** The codes of a column whose numbers are unknown, once each; they are -1 then. */
+function* newCodes(column: Data, numbers: Int32Array): Generator<void, Uint32Array> {
+  const codes = column.values as unknown as ArrayLike<number | bigint>;
+  const found = new Uint32Array(Math.min(column.length, numbers.length));
+  let count = 0;
+  yield* inSlices(column.length, STEP_ROWS, (from, to) => {
+    const known = rowNumbers(column, numbers, from, to);
+    for (let at = 0; at < known.length; at++) {
+      const code = Number(codes[from + at]);
+      if (known[at] !== UNKNOWN || numbers[code] !== UNKNOWN) continue;
+      numbers[code] = -1;
+      found[count++] = code;
+    }
+  });
+  return found.subarray(0, count);
+}
+
+/** The number of the value of each of some rows, -1 for a null. */
+function rowNumbers(column: Data, numbers: Int32Array, from: number, to: number): Int32Array {
+  const validity = validityOf(column);
+  const codes = column.values as unknown as ArrayLike<number | bigint>;
+  const found = new Int32Array(to - from);
+  for (let row = from; row < to; row++) {
+    const isNull = validity !== undefined && !getBit(validity, column.offset + row);
+    found[row - from] = isNull ? -1 : (numbers[Number(codes[row])] ?? -1);
+  }
+  return found;
+}
+
 /** Several columns, or a type without a form of its own above: keys as texts. */
 class TextIndex implements GrowingIndex {
   readonly firsts: Int32Array;
@@ -342,52 +468,4 @@ class TextIndex implements GrowingIndex {
     }
     return found;
   }
-}
-
-/** A text per row that differs where the keys differ; undefined where a part is null. */
-function keyTexts(columns: readonly Data[]): (row: number) => string | undefined {
-  const readers = columns.map((column) => reader(loadColumn(column)));
-  return (row) => {
-    let key = '';
-    for (const read of readers) {
-      const value = read(row);
-      if (value === null) return undefined;
-      const part = partOf(value);
-      key += `${part.length}:${part}`;
-    }
-    return key;
-  };
-}
-
-/**
- * A text that is equal for values that SQL takes as equal: both zeros are one. NaN equals itself.
- */
-function partOf(value: Value): string {
-  if (typeof value === 'string') return value;
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
-  if (typeof value === 'number') return String(value + 0);
-  if (typeof value === 'object')
-    return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
-  return String(value);
-}
-
-/** The key of one row of all chunks, for messages. */
-export function showKey(
-  names: readonly string[],
-  chunks: readonly KeyChunk[],
-  row: number,
-): string {
-  let within = row;
-  let at = 0;
-  while (at < chunks.length - 1 && within >= rowsOf(chunks[at] as KeyChunk)) {
-    within -= rowsOf(chunks[at++] as KeyChunk);
-  }
-  const columns = chunks[at] as KeyChunk;
-  return names
-    .map((name, position) => {
-      const value = reader(loadColumn(columns[position] as Data))(within);
-      const shown = typeof value === 'string' ? JSON.stringify(value) : partOf(value);
-      return `${name} = ${shown.length > 80 ? `${shown.slice(0, 77)}...` : shown}`;
-    })
-    .join(', ');
 }

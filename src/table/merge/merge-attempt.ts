@@ -35,8 +35,9 @@ import type { Engine, Snapshot } from '../versions/index.ts';
 import { inTurns, Turn } from '../work/index.ts';
 import { RowOffsets } from '../write/index.ts';
 import { indexedKeys } from './indexed-keys.ts';
-import { indexKeys, type KeyChunk, type KeyIndex, showKey } from './key-index.ts';
+import { indexKeys, type KeyChunk, type KeyIndex } from './key-index.ts';
 import { KeyRange } from './key-range.ts';
+import { showKey } from './key-texts.ts';
 import { staleByMerge, withoutComputed } from './merge-computed.ts';
 import { compileCondition, type PairCondition } from './merge-condition.ts';
 import {
