@@ -45,6 +45,8 @@ const REFUSED: readonly (readonly [sql: string, position: number | undefined, sa
   ['count(*) > 1', 1, /aggregate count/],
   ['sum(i32) OVER () > 1', 1, /window function/],
   ['i32 FROM t', 5, /syntax error/],
+  ['i32 = 1 && i32 = 2', 9, /operator && is not supported; SQL has AND \(/],
+  ['i32 === 1', 5, /operator === is not supported; SQL has = \(/],
   ["'é' = 's' AND i32 @> 1", 19, /operator @> is not supported/],
   ['now() > ts', 1, /function now is not known; write a literal, such as TIMESTAMP/],
   ['std(i32) > 1', 1, /function std is not known; write stddev\(x\) \(at/],

@@ -65,6 +65,9 @@ const WORD_LEVELS: ReadonlyMap<string, number> = new Map([
   ['collate', COLLATE],
 ]);
 
+/** What JavaScript spells in a way that SQL has no operator for. */
+const OF_JAVASCRIPT: Readonly<Record<string, string>> = { '&&': 'AND', '===': '=', '!==': '<>' };
+
 /**
  * Operators from loosest to tightest: OR, AND, NOT, IS, comparison, BETWEEN/IN/LIKE, other
  * operators, + -, * / %, ^, AT TIME ZONE, COLLATE, signs, `::`. Comparisons, IS DISTINCT FROM,
@@ -448,7 +451,10 @@ export class Parser {
 
   #refuseOperator(at: number): never {
     const { kind, text } = this.tokens;
-    return refuse(at, `The operator ${kind === WORD ? 'OPERATOR(..)' : text} is not supported`);
+    const meant = OF_JAVASCRIPT[text];
+    const hint = meant === undefined ? '' : `; SQL has ${meant}`;
+    const shown = kind === WORD ? 'OPERATOR(..)' : text;
+    return refuse(at, `The operator ${shown} is not supported${hint}`);
   }
 
   #refuseChain(level: number): never {
