@@ -1,12 +1,13 @@
 /**
  * `checkServerOptions` checks the names and types of the options of a server, and throws
  * InvalidInput. Unknown names are refused: a misspelt `readOnly` would allow writing, and a
- * misspelt `auth` would let everyone in. Members of options that are objects, such as `limits`, are
- * checked where they are used.
+ * misspelt `auth` would let everyone in. The functions of a logger are checked too; members of other
+ * options that are objects, such as `limits`, are checked where they are used.
  */
 import { DirspaceError } from '../errors.ts';
 import { suggestion } from '../known-names.ts';
 import type { StartOptions } from './server.ts';
+import type { LogLevel } from './settings/index.ts';
 
 type Names = Readonly<Record<keyof StartOptions, string>>;
 
@@ -44,6 +45,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   port: 'Give it to listen(), or to startServer().',
 };
 
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[];
+
 /** @throws InvalidInput that names the option, and the one that was meant where it comes near */
 export function checkServerOptions(options: object, listens: boolean): void {
   if (typeof options !== 'object' || options === null) {
@@ -65,7 +68,12 @@ export function checkServerOptions(options: object, listens: boolean): void {
       throw invalid(`The option ${name} is of type ${found}; it is of type ${expected}.`);
     }
   }
-  const { cacheBytes, bufferBytes, vectorBytes } = options as Partial<StartOptions>;
+  const { cacheBytes, bufferBytes, vectorBytes, logger } = options as Partial<StartOptions>;
+  for (const level of LEVELS) {
+    const write: unknown = logger?.[level];
+    if (write === undefined || typeof write === 'function') continue;
+    throw invalid(`The option logger.${level} is of type ${typeof write}; give a function.`);
+  }
   for (const [name, bytes] of Object.entries({ cacheBytes, bufferBytes, vectorBytes })) {
     if (bytes !== undefined && !(bytes >= 0)) {
       throw invalid(`The option ${name} is ${bytes}; it is a number of bytes from 0 on.`);

@@ -32,6 +32,7 @@ describe('options that there are not', () => {
     ['The option readOnly is of type string', { readOnly: 'true' }],
     ['The option auth is of type null', { auth: null }],
     ['The option port is of type string', { port: '80' }],
+    ['The option logger.info is of type number; give a function', { logger: { info: 5 } }],
     ['auth has "apikeys"', { auth: { apikeys: [key] } }],
     ['auth.apiKeys\\[0\\] has "grant"', { auth: { apiKeys: [{ ...key, grant: [] }] } }],
     ['auth.jwt has "jwks"', { auth: { jwt: { ...jwt, jwks: 'x' } } }],
