@@ -101,6 +101,7 @@ describe('a document with other places of its members', () => {
     ['named twice', replaced(`${schema}${other},"field_ids":[9],"next_field_id":2${members}`)],
     ['named again behind', replaced(`${schema}${other},"field_ids":[9]`, members)],
     ['a blank between', replaced(members.replace(schema, ', "schema":'))],
+    ['beside a name of JavaScript', replaced(members, ',"__proto__":{"schema":1,"field_ids":[9]}')],
     ['within a text', replaced(members, `,"more":${JSON.stringify(members)}`)],
   ])('%s', (_, bytes) => {
     for (let time = 0; time < 2; time++) {

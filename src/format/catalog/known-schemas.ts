@@ -51,7 +51,7 @@ export class SchemaReader {
       this.#known = found;
       this.#read = read;
       this.#text = members;
-      return { ...before, ...read, ...behind };
+      return Object.assign(before, read, behind);
     } catch {
       return JSON.parse(text);
     }
