@@ -38,8 +38,11 @@ function* foldOther(text: Buffer): Generator<void, Uint8Array> {
 }
 
 /** The runtime makes two characters of an I with a dot, and looks at the neighbours of a sigma. */
-export const lowerText = (text: string): string =>
-  text.replaceAll('\u03a3', '\u03c3').replaceAll('\u0130', 'i').toLowerCase();
+export function lowerText(text: string): string {
+  const isSpecial = text.includes('\u03a3') || text.includes('\u0130');
+  const plain = isSpecial ? text.replaceAll('\u03a3', '\u03c3').replaceAll('\u0130', 'i') : text;
+  return plain.toLowerCase();
+}
 
 /** False where it is not ASCII alone. */
 function foldAscii(text: Uint8Array, from: number, to: number, folded: Uint8Array): boolean {
