@@ -10,7 +10,8 @@ import {
 } from '../../src/arrow/apache.ts';
 import { recordBatch, sliceData } from '../../src/arrow/arrow-data.ts';
 import { compileExpression, compilePredicate } from '../../src/sql/expression.ts';
-import { textKernels } from '../../src/sql/texts/index.ts';
+import { textBytes, textKernels } from '../../src/sql/texts/index.ts';
+import { drained } from '../../src/steps.ts';
 import { casesOf } from '../helpers/long.ts';
 import { seeded } from '../helpers/seeded.ts';
 
@@ -352,4 +353,18 @@ test('the answers of a column with 64-bit offsets have such offsets', async () =
       sql,
     ).toEqual(['aé', '', 'x'.repeat(200)]);
   }
+});
+
+test('computed texts of more bytes than a column holds are refused before they are written', () => {
+  const text = 'x'.repeat(1 << 20);
+  const values = new Array<string>(2_060).fill(text);
+  let taken = 0;
+  const memory = {
+    take(bytes: number): void {
+      taken += bytes;
+      if (taken > 2 ** 31) throw new Error('One more was looked at.');
+    },
+  };
+  const column = { form: 'values' as const, type: new Utf8(), length: values.length, values };
+  expect(() => drained(textBytes(column, memory as never))).toThrow('holds 2147483647 at most');
 });

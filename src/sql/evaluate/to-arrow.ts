@@ -20,7 +20,7 @@ import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import { type IntervalValue, storeHalf } from '../../values/index.ts';
 import { shorten } from '../parse/index.ts';
-import { copyText, MOST_COLUMN_BYTES, wordBytes } from '../texts/index.ts';
+import { checkColumnBytes, copyText, MOST_COLUMN_BYTES, wordBytes } from '../texts/index.ts';
 import {
   type BytesColumn,
   type Column,
@@ -241,12 +241,7 @@ function bytes(column: Column, type: DataType, memory: BatchMemory): object {
     if (total > MOST_COLUMN_BYTES) break;
   }
   memory.take(total);
-  if (total > MOST_COLUMN_BYTES) {
-    throw new DirspaceError(
-      'InvalidInput',
-      `The values of one batch of rows have ${total} bytes or more, and a column holds ${MOST_COLUMN_BYTES} at most. Compute shorter values.`,
-    );
-  }
+  checkColumnBytes(total);
   const data = new Uint8Array(total);
   const text = Buffer.from(data.buffer);
   const [source, into] = [column.form === 'bytes' ? wordBytes(column.data) : null, wordBytes(data)];

@@ -15,6 +15,7 @@ export { foldedInSteps, lowerText } from './fold-text.ts';
 export { integerTexts } from './integer-texts.ts';
 export { inOneCase, MOST_AT_ONCE } from './letter-case.ts';
 export {
+  checkColumnBytes,
   copyText,
   isAscii,
   MOST_COLUMN_BYTES,

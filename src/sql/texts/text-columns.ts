@@ -5,9 +5,11 @@
  * UTF-8. `TextWriter` writes a new column in
  * that way: `bytes` adds to the text of a row, `end` has to be called behind each row, and `column`
  * returns the result. Both claim the memory of the copy from the request's budget. `copyText`
- * copies few bytes fast. A column's values have at most `MOST_COLUMN_BYTES` bytes.
+ * copies few bytes fast. A column's values have at most `MOST_COLUMN_BYTES` bytes, and
+ * `checkColumnBytes` refuses more.
  */
 import type { DataType } from '../../arrow/index.ts';
+import { DirspaceError } from '../../errors.ts';
 import type { BatchMemory } from '../../request-memory.ts';
 import {
   type BytesColumn,
@@ -67,6 +69,15 @@ function packedTexts(column: BytesColumn, memory: BatchMemory, bytes: number): B
   return writer.column(column.type, column.valid);
 }
 
+/** @throws InvalidInput for more bytes than the values of a column have */
+export function checkColumnBytes(bytes: number): void {
+  if (bytes <= MOST_COLUMN_BYTES) return;
+  throw new DirspaceError(
+    'InvalidInput',
+    `The values of one batch of rows have ${bytes} bytes or more, and a column holds ${MOST_COLUMN_BYTES} at most. Compute shorter values.`,
+  );
+}
+
 /** Bytes of computed texts that are written between two steps. */
 const STEP_BYTES = 1 << 16;
 
@@ -86,6 +97,7 @@ export function* textBytes(column: Column, memory: BatchMemory): Generator<void,
     memory.take(size);
     starts[row] = bytes;
     bytes += size;
+    checkColumnBytes(bytes);
     ends[row] = bytes;
     work += size;
     if (work < STEP_BYTES) continue;
