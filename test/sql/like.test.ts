@@ -358,7 +358,9 @@ test('ILIKE compares letter by letter, as PostgreSQL and DuckDB do', async () =>
   // Alone and among many, whose letters are converted together, or only where they are not ASCII.
   for (const more of [0, 400, 40_000]) {
     const all = [...texts, ...Array<string>(more).fill(more > 400 ? 'plain' : 'é')];
-    for (const [pattern, expected] of cases) {
+    // Of many rows the patterns that begin and end with letters of several forms, and one of any letter.
+    const some = more > 400 ? cases.filter(([pattern]) => /^(%Σ|_|İ)$/.test(pattern)) : cases;
+    for (const [pattern, expected] of some) {
       const batch = batchOf(all, Array<string>(all.length).fill(pattern));
       for (const sql of ['s', 'concat(s, lower(left(s, 0)))', "regexp_replace(s, 'q', 'q')"]) {
         for (const of of [quoted(pattern), 'p']) {
