@@ -348,6 +348,22 @@ describe('bringing back', () => {
     expect((none as Error).message).not.toContain('trash_id');
   });
 
+  test('nothing where the disk fails: no older table is named in its place', async () => {
+    const entries = ['000000000001-a', '000000000002-b'];
+    for (const [at, name] of entries.entries()) {
+      table(`${TRASH}/${name}`, at + 1);
+      record(name, {});
+    }
+    one.calls.get = (run, file) => {
+      if (file.endsWith('b/.table.json')) throw new DirspaceError('Internal', 'the disk failed');
+      return run(file);
+    };
+    expect(await outcomeOf(undrop('t'))).toMatchObject({
+      code: 'Internal',
+      message: 'the disk failed',
+    });
+  });
+
   test('nothing where records are damaged, which the error names', async () => {
     table(`${TRASH}/damaged`, 1);
     write(`${TRASH}/damaged.json`, 'x');
