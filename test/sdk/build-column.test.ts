@@ -243,6 +243,12 @@ const ACCEPTED: [string, DataType, unknown[], unknown[]?][] = [
   ['dense union', union(DenseUnion), [1.5, 'a', 7n, null, 2]],
   ['dictionary', new Dictionary(new Utf8(), new Int8()), ['a', 'b', null, 'a']],
   [
+    'dictionary of wide codes',
+    // Its declarations leave out codes of 64 bits.
+    new Dictionary(new Utf8(), new Int64() as DataType as Int32),
+    ['a', 'b', null, 'a'],
+  ],
+  [
     'dictionary of binary',
     new Dictionary(new Binary(), new Int32()),
     [bytes(1), bytes(1), bytes(2)],

@@ -28,7 +28,10 @@ import {
 import { asBytes, isDate, isRecord } from './js-values.ts';
 
 type Values = readonly unknown[];
-type Codes = Int8Array | Int16Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
+/** A typed array, of bigints where codes have 64 bits. */
+interface Codes extends ArrayBufferView {
+  [at: number]: number | bigint;
+}
 
 export function buildDictionary(
   type: Dictionary,
@@ -41,6 +44,7 @@ export function buildDictionary(
   const fresh: unknown[] = [];
   const firstSeen: number[] = [];
   const codes = newCodes(type, values.length);
+  const isWide = (type.indices as Int).bitWidth === 64;
   const base = memory.codes.size;
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
@@ -53,8 +57,9 @@ export function buildDictionary(
       fresh.push(value);
       firstSeen.push(i);
     }
-    codes[i] = code;
-    if (codes[i] !== code) {
+    const stored = isWide ? BigInt(code) : code;
+    codes[i] = stored;
+    if (codes[i] !== stored) {
       throw misfit(place, i, value, type, context, `${code} distinct values before it`);
     }
   }
