@@ -1,10 +1,11 @@
 /**
- * `sumSegment` finds the best documents of an index segment for one match, prefix or phrase in one
- * column, in steps, and adds them to a `TopRows` (top-rows.ts). The plan of a query
- * (search-plan.ts) gives the weights (`SlotWeights`), or none if the query cannot be searched so.
- * The score of a document is the weighted sum of the shares of its words. Blocks of postings that
- * cannot hold one of the best documents are skipped (MaxScore of Turtle and Flood, with bounds by
- * block). `impactsOf` computes an upper bound of a word's share in each document, so most postings
+ * `sumSegment` finds the best documents of an index segment for a query of one column, in steps, and
+ * adds them to a `TopRows` (top-rows.ts). The plan of a query (search-plan.ts) gives the weights
+ * (`SlotWeights`), or none if the query cannot be searched so. The score of a document is the
+ * weighted sum of the shares of its words, or has that sum as its bound: the plan's scorer then
+ * scores the documents whose bound is high enough. Blocks of postings that cannot hold one of the
+ * best documents are skipped (MaxScore of Turtle and Flood, with bounds by block). `impactsOf`
+ * (segment-scores.ts) computes an upper bound of a word's share in each document, so most postings
  * of a common word need no second decoding. Damaged postings throw BadPostings.
  */
 import { PhraseOrder, type PositionReader } from './phrases.ts';
