@@ -167,8 +167,8 @@ const MOST_WORDS = 16;
 function copyRows(from: TypedArray, to: TypedArray, stride: number, indices: Uint32Array): void {
   const bytes = stride * from.BYTES_PER_ELEMENT;
   if (bytes % 4 === 0 && bytes <= 4 * MOST_WORDS && from.byteOffset % 4 === 0) {
-    const source = new Int32Array(from.buffer, from.byteOffset, from.byteLength >> 2);
-    const target = new Int32Array(to.buffer, to.byteOffset, to.byteLength >> 2);
+    const source = new Int32Array(from.buffer, from.byteOffset, from.byteLength / 4);
+    const target = new Int32Array(to.buffer, to.byteOffset, to.byteLength / 4);
     if (bytes === 16) copyFours(source, target, indices);
     else copyWords(source, target, bytes >> 2, indices);
     return;

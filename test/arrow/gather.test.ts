@@ -1,10 +1,18 @@
 /** Picking and joining rows, value by value against the source, for every type. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Data, Int32, Utf8, Vector, vectorFromArray } from '../../src/arrow/apache.ts';
+import {
+  type Data,
+  FixedSizeBinary,
+  Int32,
+  Utf8,
+  Vector,
+  vectorFromArray,
+} from '../../src/arrow/apache.ts';
 import { dataOf, nullColumn, sliceData } from '../../src/arrow/arrow-data.ts';
 import { concatBatches, concatData } from '../../src/arrow/concat.ts';
 import { gather, gatherBatch } from '../../src/arrow/gather.ts';
+import { gatherData } from '../../src/arrow/gather-data.ts';
 import { gatherParts } from '../../src/arrow/gather-parts.ts';
 import { encodeFragment } from '../../src/format/fragment/fragment-encoder.ts';
 import { everyType, exactColumn, randomBatch, randomData } from '../helpers/arrow-samples.ts';
@@ -178,4 +186,15 @@ test('the bitmap of a column without nulls is not looked at, beside one with nul
   const [part] = run(gatherParts(type, sources, 6, 8));
   expect(exactColumn(part as Data)).toEqual([1, null, 2, 2, 3, null]);
   expect(part?.nullCount).toBe(2);
+});
+
+test('rows are picked from a column of more than 2 GiB', () => {
+  const bytes = 16;
+  const rows = 2 ** 31 / bytes + 1;
+  const type = new FixedSizeBinary(bytes);
+  // Pages that nobody writes to take no memory.
+  const values = new Uint8Array(rows * bytes);
+  values[(rows - 1) * bytes] = 7;
+  const picked = gatherData(dataOf(type, rows, { values }), Uint32Array.of(rows - 1, 0));
+  expect([...(picked.values as Uint8Array)]).toEqual([7, ...new Array(2 * bytes - 1).fill(0)]);
 });
