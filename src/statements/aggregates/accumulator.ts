@@ -3,8 +3,8 @@
  * `Aggregate`, the description from which accumulators.ts creates one. The caller drains `reserve`,
  * where there is one, before each `add`, and asks for results after the last row. `resultOf`
  * computes the results of a range of groups in steps. The other functions are helpers for the
- * implementations: they enlarge arrays (`roomFor`), leave out rows without a value (`groupsWhere`),
- * and make columns of results (`numbersWhere`, `columnFor`, `listsOf`).
+ * implementations: they enlarge arrays (`roomFor`) and take parts of them (`ofRange`), leave out
+ * rows without a value (`groupsWhere`), and make columns of results (`numbersWhere`, `columnFor`, `listsOf`).
  */
 import { bitmapBytes, type Data, type DataType, makeData, setBit } from '../../arrow/index.ts';
 import type { RequestMemory } from '../../request-memory.ts';
@@ -81,20 +81,25 @@ export function roomFor(array: Float64Array<ArrayBuffer>, size: number): Float64
   return larger;
 }
 
-/** A column of numbers, null where no row was counted. */
+/** What an array of all groups has for those of a range; groups beyond its end have none. */
+export const ofRange = (array: Float64Array, { from, to }: GroupRange): Float64Array =>
+  array.subarray(from, to);
+
+/** A column of numbers, null where no row was counted. Both arrays begin with the first of the groups. */
 export function numbersWhere(
   type: DataType,
   values: Float64Array,
   counts: Float64Array,
   { from, to }: GroupRange,
 ): Column {
-  const numbers = new Float64Array(to - from);
-  const valid = new Uint8Array(to - from);
-  for (let group = from; group < to; group++) {
-    numbers[group - from] = values[group] ?? 0;
-    valid[group - from] = (counts[group] ?? 0) > 0 ? 1 : 0;
+  const length = to - from;
+  const numbers = new Float64Array(length);
+  const valid = new Uint8Array(length);
+  for (let at = 0; at < length; at++) {
+    numbers[at] = values[at] ?? 0;
+    valid[at] = (counts[at] ?? 0) > 0 ? 1 : 0;
   }
-  return { form: 'number', type, length: to - from, values: numbers, valid };
+  return { form: 'number', type, length, values: numbers, valid };
 }
 
 /** A column of one value for each group. */

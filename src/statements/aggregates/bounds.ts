@@ -21,6 +21,7 @@ import {
   type GroupRange,
   groupsWhere,
   numbersWhere,
+  ofRange,
   roomFor,
   VALUE_BYTES,
 } from './accumulator.ts';
@@ -93,7 +94,8 @@ class NumberBounds implements Accumulator {
   }
 
   result(range: GroupRange): Column {
-    return numbersWhere(this.#type, this.#bounds, this.#counts, range);
+    const bounds = ofRange(this.#bounds, range);
+    return numbersWhere(this.#type, bounds, ofRange(this.#counts, range), range);
   }
 }
 

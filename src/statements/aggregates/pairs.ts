@@ -107,8 +107,8 @@ export class PairStatistics implements Accumulator {
   }
 
   result(range: GroupRange): Column {
-    const values = new Float64Array(range.to);
-    const given = new Float64Array(range.to);
+    const values = new Float64Array(range.to - range.from);
+    const given = new Float64Array(range.to - range.from);
     for (let group = range.from; group < range.to; group++) {
       const value = this.#resultOf({
         count: this.#counts[group] ?? 0,
@@ -119,8 +119,8 @@ export class PairStatistics implements Accumulator {
         xy: this.#xy[group] ?? 0,
       });
       if (value === null) continue;
-      values[group] = value;
-      given[group] = 1;
+      values[group - range.from] = value;
+      given[group - range.from] = 1;
     }
     return numbersWhere(this.#type, values, given, range);
   }

@@ -24,6 +24,7 @@ import {
   type GroupRange,
   groupsWhere,
   numbersWhere,
+  ofRange,
   roomFor,
 } from './accumulator.ts';
 
@@ -163,17 +164,17 @@ export class IntegerSums implements Accumulator {
     return words + BigInt(this.#low[group] as number) + (this.#wide?.[group] ?? 0n);
   }
 
-  /** The sums of a range at the places of their groups, as doubles; null where these are not exact. */
+  /** The sums of a range as doubles; null where these are not exact. */
   #safeSums({ from, to }: GroupRange): Float64Array | null {
     if (this.#wide !== undefined) return null;
-    const sums = new Float64Array(to);
+    const sums = new Float64Array(to - from);
     const low = this.#low;
     const high = this.#high;
     for (let group = from; group < to; group++) {
       const upper = high[group] ?? 0;
       const lower = low[group] ?? 0;
       if (Math.abs(upper) >= SAFE_HIGH || Math.abs(lower) >= SAFE_LOW) return null;
-      sums[group] = upper * WORD + lower;
+      sums[group - from] = upper * WORD + lower;
     }
     return sums;
   }
@@ -185,19 +186,20 @@ export class IntegerSums implements Accumulator {
     if (name === 'avg') {
       const isDecimal = familyOf(argument as DataType) === 'decimal';
       const scale = isDecimal ? 10 ** (argument as Decimal).scale : 1;
-      const means = new Float64Array(range.to);
-      for (let group = range.from; group < range.to; group++) {
+      const means = new Float64Array(range.to - range.from);
+      for (let at = 0; at < means.length; at++) {
+        const group = range.from + at;
         const count = counts[group] ?? 0;
         if (count === 0) continue;
-        means[group] =
+        means[at] =
           safe === null
             ? meanOf(this.#sum(group), scale * count)
-            : (safe[group] as number) / (scale * count);
+            : (safe[at] as number) / (scale * count);
       }
-      return numbersWhere(type, means, counts, range);
+      return numbersWhere(type, means, ofRange(counts, range), range);
     }
-    if (safe !== null && areWithin(safe, type, range)) {
-      return numbersWhere(type, safe, counts, range);
+    if (safe !== null && areWithin(safe, type)) {
+      return numbersWhere(type, safe, ofRange(counts, range), range);
     }
     const check = sumCheck(type, 'A sum');
     return columnFor(type, range, (group) => {
@@ -209,15 +211,11 @@ export class IntegerSums implements Accumulator {
   }
 }
 
-/** Whether a type holds all sums of a range, which doubles hold exactly. */
-function areWithin(sums: Float64Array, type: DataType, { from, to }: GroupRange): boolean {
+/** Whether a type holds all of these sums, which doubles hold exactly. */
+function areWithin(sums: Float64Array, type: DataType): boolean {
   // Bounds that are rounded here are beyond all of these sums.
   const [least, most] = sumRange(type).map(Number) as [number, number];
-  for (let group = from; group < to; group++) {
-    const sum = sums[group] as number;
-    if (sum < least || sum > most) return false;
-  }
-  return true;
+  return sums.every((sum) => sum >= least && sum <= most);
 }
 
 /** The halves of the sum of all values, and their number; undefined for values that have no halves. */
@@ -327,12 +325,10 @@ export class FloatSums implements Accumulator {
 
   result(range: GroupRange): Column {
     const { name, type } = this.#aggregate;
-    const counts = this.#counts;
-    if (name === 'sum') return numbersWhere(type, this.#sums, counts, range);
-    const means = new Float64Array(range.to);
-    for (let group = range.from; group < range.to; group++) {
-      means[group] = (this.#sums[group] ?? 0) / (counts[group] ?? 0);
-    }
+    const sums = ofRange(this.#sums, range);
+    const counts = ofRange(this.#counts, range);
+    if (name === 'sum') return numbersWhere(type, sums, counts, range);
+    const means = sums.map((sum, at) => sum / (counts[at] ?? 0));
     return numbersWhere(type, means, counts, range);
   }
 }
@@ -388,15 +384,12 @@ export class Deviations implements Accumulator {
     const { name, type } = this.#aggregate;
     const less = name.endsWith('samp') ? 1 : 0;
     const isRoot = name.startsWith('stddev');
-    const values = new Float64Array(range.to);
-    const enough = new Float64Array(range.to);
-    for (let group = range.from; group < range.to; group++) {
-      const count = (this.#counts[group] ?? 0) - less;
-      if (count <= 0) continue;
-      enough[group] = 1;
-      const variance = (this.#squares[group] ?? 0) / count;
-      values[group] = isRoot ? Math.sqrt(variance) : variance;
-    }
+    const enough = ofRange(this.#counts, range).map((count) => count - less);
+    const values = ofRange(this.#squares, range).map((squares, at) => {
+      const count = enough[at] ?? 0;
+      const variance = count > 0 ? squares / count : 0;
+      return isRoot ? Math.sqrt(variance) : variance;
+    });
     return numbersWhere(type, values, enough, range);
   }
 }
